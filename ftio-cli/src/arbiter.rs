@@ -1,18 +1,15 @@
 //! `ftio arbiter`: jobs on a file system take turns at I/O.
 
-use crate::exit::{Exit, wrong_usage};
-use crate::log;
-use crate::terminal::text::{Severity, complain};
-use crate::values::{positive, positive_seconds};
+use crate::exit::{Exit, asked_to_end, wrong_usage};
+use crate::terminal::text::warning;
+use crate::values::{one_of, positive, positive_seconds};
+use crate::{log, print};
 use anyhow::Context;
-use clap::{ValueEnum, ValueHint};
+use clap::ValueHint;
 use io_sets::arbiter::daemon::{Daemon, Options};
-use io_sets::arbiter::{Leases, Order, PhaseReport, Settings};
-use std::io::Write;
+use io_sets::arbiter::{Leases, Order, Settings};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use turns::Address;
 
 const EXAMPLES: &str = "\
@@ -20,7 +17,7 @@ Examples:
   One arbiter for the jobs of this node, and a job that asks it:
       ftio arbiter --listen unix:/run/scratch.sock &
       TMIO_IOSETS=unix:/run/scratch.sock ftio trace -- mpirun -n 4 ./app
-  One for the file system of a cluster; whoever knows the secret may ask:
+  One for the file system of a cluster; clients must know the secret:
       ftio arbiter --listen tcp:10.0.0.1:4711 --secret /etc/ftio/secret
       TMIO_IOSETS=tcp:10.0.0.1:4711,secret=/etc/ftio/secret,mount=/scratch srun ./app
   Where nothing can listen, through a directory that all nodes see:
@@ -57,8 +54,8 @@ pub struct Args {
     pub leases: Leases,
 
     /// Of jobs that do I/O equally often, who goes first: who has least left to write, or who began first
-    #[arg(long, value_name = "ORDER", value_enum, default_value_t)]
-    pub order: OrderChoice,
+    #[arg(long, value_name = "ORDER", value_parser = one_of(ORDERS), default_value = "shortest")]
+    pub order: Order,
 
     /// Longest wait of a job, in seconds; then it goes in any case [default: twice its period, 10 to 900 s]
     #[arg(long, value_name = "SECONDS", value_parser = positive_seconds)]
@@ -83,12 +80,7 @@ pub struct Args {
 }
 
 /// `--order`.
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-pub enum OrderChoice {
-    #[default]
-    Shortest,
-    Start,
-}
+const ORDERS: [(&str, Order); 2] = [("shortest", Order::Shortest), ("start", Order::Start)];
 
 fn leases(text: &str) -> Result<Leases, String> {
     text.parse().map_err(|expected| format!("expected {expected}"))
@@ -102,10 +94,7 @@ pub fn secret(path: Option<&Path>) -> anyhow::Result<Option<String>> {
     let mode = file.metadata().with_context(name)?.permissions().mode();
     let text = std::io::read_to_string(file).with_context(name)?;
     if mode & 0o007 != 0 {
-        complain(
-            Severity::Warning,
-            &format!("{}: everybody on this host can read the secret", path.display()),
-        );
+        warning!("{}: everybody on this host can read the secret", path.display());
     }
     match text.trim() {
         "" => Err(wrong_usage(format!("{}: the secret is empty", path.display()))),
@@ -116,13 +105,9 @@ pub fn secret(path: Option<&Path>) -> anyhow::Result<Option<String>> {
 /// Runs until it is interrupted.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     log::set_up("")?;
-    let order = match args.order {
-        OrderChoice::Shortest => Order::Shortest,
-        OrderChoice::Start => Order::Start,
-    };
     let settings = Settings {
         leases: args.leases,
-        order,
+        order: args.order,
         patience: args.patience,
         turn: None,
         time_scale: args.time_scale,
@@ -133,10 +118,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         settings,
         priorities: args.priorities.clone(),
     };
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register(signal, Arc::clone(&stop))?;
-    }
+    let stop = asked_to_end()?;
     let mut daemon = Daemon::new(options)?;
     for address in daemon.addresses() {
         tracing::info!(%address, "listening at {address}");
@@ -145,15 +127,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let mut broken = None;
     daemon.run(&stop, |phase| {
         if json && broken.is_none() {
-            broken = print(phase).err();
+            broken = print::json(&mut std::io::stdout(), phase).err();
         }
     })?;
     broken.map_or(Ok(Exit::Done), |error| Err(error.into()))
-}
-
-fn print(phase: &PhaseReport) -> std::io::Result<()> {
-    let mut out = std::io::stdout().lock();
-    serde_json::to_writer(&mut out, phase)?;
-    writeln!(out)?;
-    out.flush()
 }

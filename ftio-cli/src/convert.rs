@@ -26,16 +26,14 @@ Examples:
   A time line for ui.perfetto.dev:
       ftio convert run.msgpack -o run.json --to chrome
   A Darshan log with DXT for the Python FTIO:
-      ftio convert job.darshan -o job.jsonl
-
-Exit status: 0 done, 1 failed, 2 wrong usage.";
+      ftio convert job.darshan -o job.jsonl";
 
 /// Write a trace in another format
 ///
 /// Formats: csv (one line per operation: rank,start,end,bytes,kind,file,offset); parquet (the same and more,
 /// for pandas, polars and databases); chrome (JSON that Perfetto and chrome://tracing open: a process per
 /// rank); tmio-json, tmio-jsonl and tmio-msgpack (what the C++ TMIO writes and the Python FTIO reads);
-/// msgpack (ours, written anew).
+/// msgpack (ours, rewritten).
 ///
 /// Sampled quantities have no operations: csv and parquet get a row for each time.
 #[derive(Debug, clap::Args)]

@@ -1,11 +1,13 @@
 //! `ftio diff A B`: what changed from one run to another, with an exit code for tests.
 
 use crate::exit::Exit;
+use crate::print;
 use crate::study::args::StudyArgs;
 use crate::study::{Study, studies};
 use crate::terminal::style::Style;
+use crate::terminal::table;
 use crate::terminal::text::printable;
-use crate::terminal::width::{columns, labelled, width};
+use crate::terminal::width::{columns, labelled};
 use crate::values::share;
 use anyhow::bail;
 use clap::ValueHint;
@@ -14,7 +16,6 @@ use draw::report::figures::{FIGURES, Figure, Figures, Worse};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Write as _;
-use std::io::Write;
 use std::path::PathBuf;
 
 /// What stands behind a change for the worse.
@@ -110,23 +111,16 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let differences =
         differences(&Figures::of(&Subject::of(&before)), &Figures::of(&Subject::of(&after)), args);
     let changed = differences.iter().any(|difference| difference.exceeds);
-    let mut out = std::io::stdout().lock();
-    if args.json {
-        let record = Record {
-            schema: "ftio.diff/1",
-            a: &before.name,
-            b: &after.name,
-            threshold: args.threshold_change,
-            changed,
-            differences,
-            findings: findings(&before, &after),
-        };
-        serde_json::to_writer(&mut out, &record).map_err(std::io::Error::from)?;
-        writeln!(out)?;
-    } else {
-        out.write_all(table(&before, &after, &differences, Style::for_stdout(), columns()).as_bytes())?;
-    }
-    out.flush()?;
+    let record = Record {
+        schema: "ftio.diff/1",
+        a: &before.name,
+        b: &after.name,
+        threshold: args.threshold_change,
+        changed,
+        differences,
+        findings: findings(&before, &after),
+    };
+    print::result(args.json, &record, |record| text(record, Style::for_stdout(), columns()))?;
     Ok(if changed { Exit::NotPeriodic } else { Exit::Done })
 }
 
@@ -166,37 +160,23 @@ fn findings<'a>(before: &'a Study, after: &'a Study) -> Changes<'a> {
     }
 }
 
-fn table(
-    before: &Study,
-    after: &Study,
-    differences: &[Difference],
-    style: Style,
-    columns: Option<usize>,
-) -> String {
-    let mut out = format!("A  {}\nB  {}\n\n", printable(&before.name), printable(&after.name));
-    // Every column is as wide as what is in it, and all stand closer where the terminal is narrow.
-    let mut lines = vec![(["", "A", "B", "change"].map(str::to_owned), None)];
-    for difference in differences {
+fn text(record: &Record<'_>, style: Style, columns: Option<usize>) -> String {
+    let mut out = format!("A  {}\nB  {}\n\n", printable(record.a), printable(record.b));
+    let (mut rows, mut about) = (vec![["", "A", "B", "change"].map(str::to_owned)], vec![None]);
+    for difference in &record.differences {
         let Some(figure) = FIGURES.iter().find(|figure| figure.name == difference.name) else { continue };
-        let text = |value: Option<f64>| value.map_or("–".into(), figure.text);
+        let value = |value: Option<f64>| value.map_or("–".into(), figure.text);
         let change = match (difference.change, difference.a == difference.b) {
             (_, true) => "=".to_owned(),
             (Some(change), _) if change.abs() < 0.000_5 => "0.0 %".to_owned(),
             (Some(change), _) => format!("{:+.1} %", 100.0 * change),
             (None, _) => "new".to_owned(),
         };
-        let cells = [figure.title.to_owned(), text(difference.a), text(difference.b), change];
-        lines.push((cells, Some(difference)));
+        rows.push([figure.title.to_owned(), value(difference.a), value(difference.b), change]);
+        about.push(Some(difference));
     }
-    let widest = |column: usize| lines.iter().map(|(cells, _)| width(&cells[column])).max().unwrap_or(0);
-    let widths: [usize; 4] = std::array::from_fn(widest);
-    let needed = widths.iter().sum::<usize>() + WORSE.len();
-    let gap = columns.map_or(3, |columns| (columns.saturating_sub(needed) / 3).clamp(1, 3));
-    for (cells, difference) in &lines {
-        let mut line = format!("{}{}", cells[0], " ".repeat(widths[0] - width(&cells[0])));
-        for (cell, wide) in cells.iter().zip(widths).skip(1) {
-            let _ = write!(line, "{}{cell}", " ".repeat(gap + wide - width(cell)));
-        }
+    let gap = table::gap(&rows, 3, columns.map(|columns| columns.saturating_sub(WORSE.len())));
+    for (line, difference) in table::lines(&rows, gap, |column| column == 0).into_iter().zip(about) {
         let line = match difference.map(|difference| (difference.exceeds, difference.worse)) {
             Some((true, true)) => style.confidence(0.0, &format!("{line}{WORSE}")),
             Some((true, false)) => style.warn(&line),
@@ -205,8 +185,8 @@ fn table(
         };
         let _ = writeln!(out, "{line}");
     }
-    let changes = findings(before, after);
-    for (label, ids) in [("New findings", changes.new), ("Findings gone", changes.gone)] {
+    let changes = &record.findings;
+    for (label, ids) in [("New findings", &changes.new), ("Findings gone", &changes.gone)] {
         if !ids.is_empty() {
             out += &labelled(&format!("{label:<14}"), &ids.join(", "), columns);
         }

@@ -1,8 +1,12 @@
 //! How the command ends.
 
 use crate::terminal::text::{Severity, complain};
+use anyhow::Context;
+use signal_hook::consts::{SIGINT, SIGTERM};
 use std::io;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// The exit codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,6 +43,15 @@ impl std::error::Error for WrongUsage {}
 /// An error that ends the command with [`Exit::Usage`].
 pub fn wrong_usage(message: impl Into<String>) -> anyhow::Error {
     WrongUsage(message.into()).into()
+}
+
+/// Becomes true when the user or the system asks the process to end.
+pub fn asked_to_end() -> anyhow::Result<Arc<AtomicBool>> {
+    let asked = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(&asked)).context("cannot wait for signals")?;
+    }
+    Ok(asked)
 }
 
 /// Report what went wrong, if anything did. A closed pipe is not an error: the reader has seen enough.
@@ -83,7 +96,6 @@ fn is_pipe(cause: &(dyn std::error::Error + 'static)) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use anyhow::Context;
 
     #[test]
     fn a_cause_is_told_once() {

@@ -2,6 +2,7 @@
 
 use crate::exit::Exit;
 use crate::inputs;
+use crate::print;
 use crate::terminal::clock;
 use crate::terminal::style::Style;
 use crate::terminal::text::{Severity, complain, printable, warn_once};
@@ -26,9 +27,7 @@ Examples:
   All files, the most often used first:
       ftio info --all --sort ops run.msgpack
   Bytes written by blocking calls, for a script:
-      ftio info --json run.msgpack | jq .write_sync.bytes
-
-Exit status: 0 done, 1 failed, 2 wrong usage.";
+      ftio info --json run.msgpack | jq .write_sync.bytes";
 
 /// Show what a trace holds: operations, bytes, files, overhead
 #[derive(Debug, clap::Args)]
@@ -94,8 +93,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
             sort(&mut summary.files, order);
         }
         if args.json {
-            serde_json::to_writer(&mut out, &summary).map_err(std::io::Error::from)?;
-            writeln!(out)?;
+            print::json(&mut out, &summary)?;
         } else {
             let gap = if number > 0 { "\n" } else { "" };
             let files = if args.all { usize::MAX } else { MAX_FILES };
@@ -119,7 +117,7 @@ fn sort(files: &mut [FileSummary], order: Order) {
     });
 }
 
-/// What a trace holds, for a terminal of so many columns if that is known, with at most so many files.
+/// What a trace holds, for a terminal of this width if it is known, with at most this number of files.
 pub fn table(summary: &Summary, style: Style, columns: Option<usize>, most_files: usize) -> String {
     let mut out = format!("{}\n", style.bold(&printable(&summary.source)));
     let mut line = |label: &str, text: String| {

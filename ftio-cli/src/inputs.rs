@@ -1,8 +1,9 @@
 //! Which inputs the arguments name, and what they say about reading them.
 
 use crate::terminal::waiting::Waiting;
+use crate::values::one_of;
 use anyhow::Context;
-use clap::{Args, ValueEnum, ValueHint};
+use clap::{Args, ValueHint};
 use sources::Layer;
 use sources::content::Content;
 use sources::{
@@ -10,7 +11,7 @@ use sources::{
 };
 use std::path::{Path, PathBuf};
 
-/// The section of these options in the help: the same in every command, and told once.
+/// The section of these options in the help: the same in every command, and explained once.
 pub const HEADING: &str = "Inputs";
 
 /// How inputs are read.
@@ -42,29 +43,13 @@ pub struct QuantityArgs {
 
     /// Treat sampled quantities as counters, and analyse their rate: on, off, or auto, which decides by their
     /// names and values
-    #[arg(long, help_heading = HEADING, value_name = "WHEN", value_enum)]
+    #[arg(long, help_heading = HEADING, value_name = "WHEN", value_parser = one_of(COUNTERS))]
     #[arg(default_value = "auto", hide_possible_values = true)]
-    pub counters: CountersChoice,
+    pub counters: Rate,
 }
 
 /// `--counters`.
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-pub enum CountersChoice {
-    #[default]
-    Auto,
-    On,
-    Off,
-}
-
-impl From<CountersChoice> for Rate {
-    fn from(choice: CountersChoice) -> Self {
-        match choice {
-            CountersChoice::Auto => Rate::Auto,
-            CountersChoice::On => Rate::On,
-            CountersChoice::Off => Rate::Off,
-        }
-    }
-}
+pub const COUNTERS: [(&str, Rate); 3] = [("auto", Rate::Auto), ("on", Rate::On), ("off", Rate::Off)];
 
 /// `--layer`.
 pub fn layer(text: &str) -> Result<Layer, String> {
@@ -84,7 +69,7 @@ impl QuantityArgs {
         Ok(OpenOptions {
             pattern: self.pattern.as_deref().map(pattern).transpose()?,
             metric: self.metric.clone(),
-            rate: self.counters.into(),
+            rate: self.counters,
             ..OpenOptions::default()
         })
     }
@@ -96,7 +81,7 @@ fn pattern(path: &Path) -> anyhow::Result<Pattern> {
     Ok(Pattern::parse(&name, &text)?)
 }
 
-/// A text that is no recording, such as a job log: from a file or standard input, gzip undone.
+/// A text that is not a recording, such as a job log: from a file or standard input, gzip undone.
 pub fn text(path: &Path) -> Result<String, SourceError> {
     Content::open(&Input::new(path)).and_then(Content::into_text)
 }

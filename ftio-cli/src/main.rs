@@ -20,6 +20,7 @@ mod output;
 mod picture;
 mod plot;
 mod predict;
+mod print;
 mod recover;
 mod report;
 mod run;
@@ -45,11 +46,10 @@ use exit::Exit;
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
-use terminal::style;
 use terminal::text::{Severity, complain};
 use terminal::width::columns;
 
-/// What clap takes where there is no terminal.
+/// What clap assumes without a terminal.
 const UNKNOWN_WIDTH: usize = 100;
 
 fn main() -> ExitCode {
@@ -83,7 +83,7 @@ fn main() -> ExitCode {
         Ok(redirected) => redirected,
         Err(error) => return exit::report(Err(error)).into(),
     };
-    style::choose(cli.color);
+    cli.color.write_global();
     // The exit code of a program that was run is that of the program.
     if let Some(Command::Run(args)) = &cli.command {
         return match run::run(args) {

@@ -2,6 +2,7 @@
 
 use crate::exit::{Exit, wrong_usage};
 use crate::inputs::{QuantityArgs, expand, explained};
+use crate::print;
 use crate::terminal::style::Style;
 use crate::terminal::units::{percent, seconds, si};
 use crate::terminal::waiting::Waiting;
@@ -10,7 +11,6 @@ use clap::ValueHint;
 use io_sets::measure::{Measured, NotMeasured, Ran, measure};
 use io_sets::metrics::{Frame, Metrics};
 use sources::{Input, OpenOptions, SourceError, open};
-use std::io::Write;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -23,9 +23,7 @@ Examples:
       ftio measure --json with/*.msgpack | jq .metrics
 
 Stretch: how much longer a job took than it would have taken alone. I/O slowdown: the same of its I/O. \
-Utilisation: the share of the time in which jobs computed. As in Inria RR-9537, section 4.3.
-
-Exit status: 0 done, 1 failed, 2 wrong usage.";
+Utilisation: the share of the time in which jobs computed. As in Inria RR-9537, section 4.3.";
 
 /// Measure what sharing a file system has cost jobs that ran together
 ///
@@ -75,11 +73,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         jobs.extend(read.map_err(|error| anyhow::anyhow!(explained(&error)))?);
     }
     let record = measure(&jobs, args.frame, args.alone).map_err(|why| wrong_usage(advised(&why)))?;
-    let mut out = std::io::stdout().lock();
-    match args.json {
-        true => writeln!(out, "{}", serde_json::to_string(&record)?)?,
-        false => out.write_all(text(&record, Style::for_stdout()).as_bytes())?,
-    }
+    print::result(args.json, &record, |record| text(record, Style::for_stdout()))?;
     Ok(Exit::Done)
 }
 

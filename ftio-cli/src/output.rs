@@ -1,9 +1,9 @@
 //! Files that commands write: one way for all of them.
 //!
-//! A regular file is written beside its place and moved there when it is whole, so that nobody finds half a
+//! A regular file is written under another name and renamed when it is whole, so that no reader finds half a
 //! file, and an old one stays until the new one is complete. Anything else that exists (a device, a pipe) is
 //! opened and written in place. Symbolic links are followed. `-` is standard output. No command writes over a
-//! file that it was also told to read.
+//! file that it also reads.
 
 use crate::exit;
 use anyhow::Context;
@@ -66,10 +66,7 @@ fn create_with(path: &Path, mode: u32) -> anyhow::Result<Draft> {
 
 /// Write all of it.
 pub fn write(path: &Path, content: &[u8]) -> anyhow::Result<()> {
-    let mut draft = create(path)?;
-    let name = || path.display().to_string();
-    draft.write_all(content).with_context(name)?;
-    draft.finish()
+    create(path)?.fill(content)
 }
 
 /// Before the work begins: can it be written? What is there stays as it is, and nothing new is left.
@@ -149,6 +146,12 @@ impl Draft {
             }
             _ => false,
         }
+    }
+
+    /// This is all of it.
+    pub fn fill(mut self, content: &[u8]) -> anyhow::Result<()> {
+        self.write_all(content).with_context(|| self.name.clone())?;
+        self.finish()
     }
 
     /// It is whole: put it into its place.

@@ -42,10 +42,7 @@ impl PictureFile {
 
     /// `plot-1.html`, `plot-2.html` … of `plot.html`.
     pub fn numbered(&self, number: usize) -> Self {
-        let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();
-        let extension = self.path.extension().unwrap_or_default().to_string_lossy();
-        let path = self.path.with_file_name(format!("{stem}-{number}.{extension}"));
-        PictureFile { path, format: self.format }
+        PictureFile { path: numbered(&self.path, number), format: self.format }
     }
 
     /// Write what was drawn, and say on standard error where it is.
@@ -60,6 +57,13 @@ impl PictureFile {
         let name = || self.path.display().to_string();
         output::write(&self.path, &drawn.with_context(name)?)
     }
+}
+
+/// `x-1.csv`, `x-2.csv` … of `x.csv`.
+pub fn numbered(path: &Path, number: usize) -> PathBuf {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let ending = path.extension().map_or(String::new(), |ending| format!(".{}", ending.to_string_lossy()));
+    path.with_file_name(format!("{stem}-{number}{ending}"))
 }
 
 /// Whether a name is one of a picture.

@@ -4,7 +4,7 @@ use crate::exit::Exit;
 use crate::inputs::{self, InputArgs};
 use crate::picture::PictureFile;
 use crate::signal::WindowArgs;
-use crate::terminal::text::{Severity, complain, warn_once};
+use crate::terminal::text::{Severity, complain, warn_once, warning};
 use crate::terminal::waiting::Waiting;
 use clap::ValueHint;
 use draw::plot::{draw, picture};
@@ -62,10 +62,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         match analysed {
             Ok(analysis) if analysis.signal.samples.is_empty() => {
                 let found = &analysis.detection;
-                complain(
-                    Severity::Warning,
-                    &format!("{}: left out, nothing in mode {}", found.source, found.mode),
-                );
+                warning!("{}: left out, nothing in mode {}", found.source, found.mode);
             }
             Ok(analysis) => {
                 warn_once(&analysis.warnings);

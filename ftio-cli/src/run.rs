@@ -4,7 +4,7 @@ use crate::detect;
 use crate::exit::Exit;
 use crate::follow::{PollArgs, Program, Trace, Until, follow};
 use crate::predict::{OutArgs, Place, Predicting, PredictionArgs, Sinks, Tui};
-use crate::terminal::text::{Severity, complain};
+use crate::terminal::text::{Severity, complain, error, warning};
 use crate::trace::{self, LibraryArgs, ProgramArgs};
 use crate::values::flush;
 use anyhow::{Context, bail};
@@ -44,7 +44,7 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 
-    /// When to write out besides the end: interval:SECONDS, close, or finalize
+    /// When to write out before the end: interval:SECONDS, close, or finalize
     #[arg(long, value_name = "WHEN", value_parser = flush, default_value = "interval:1")]
     pub flush: String,
 
@@ -100,17 +100,17 @@ pub fn run(args: &Args) -> anyhow::Result<u8> {
     let predicted = followed.and_then(|_| predicting.finish());
     let status = waiting.join().ok().and_then(Result::ok).context("cannot find out how the program ended")?;
     if let Err(problem) = predicted {
-        complain(Severity::Error, &format!("{problem:#}"));
+        error!("{problem:#}");
     }
     if let Some(Err(problem)) = processes.map(|processes| trace::finish(&processes, &library)) {
-        complain(Severity::Warning, &format!("{problem:#}"));
+        warning!("{problem:#}");
         // What there is not, and why, has been said.
         if !is_there(&output) {
             return Ok(code(status));
         }
     }
     if let Err(problem) = report(output, &options.detect, args.out.json) {
-        complain(Severity::Error, &format!("{problem:#}"));
+        error!("{problem:#}");
     }
     Ok(code(status))
 }

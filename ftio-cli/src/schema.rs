@@ -1,7 +1,10 @@
 //! `ftio schema`: what the objects of `--json` hold, said by the types that are printed.
 
 use crate::exit::Exit;
+use crate::{advise, diff, model as formulas, recover, report, signature, simulate};
 use clap::builder::PossibleValuesParser;
+use ftio_core::detect::detection;
+use inspect::summary;
 use io_sets::arbiter::{PhaseReport, Report};
 use mosaic::archive;
 use perf_model::output::json as model;
@@ -16,9 +19,7 @@ Examples:
   The fields of what `ftio --json` prints:
       ftio schema ftio.detection/1 | jq '.properties | keys'
   All of them, as files:
-      ftio schema | while read -r name about; do ftio schema $name > ${name/\\//-}.json; done
-
-Exit status: 0 done, 1 failed, 2 wrong usage.";
+      ftio schema | while read -r name about; do ftio schema $name > ${name/\\//-}.json; done";
 
 /// Print the JSON Schema of a result, or the names of all
 #[derive(Debug, clap::Args)]
@@ -32,96 +33,78 @@ pub struct Args {
 /// Objects that have one schema.
 struct Kind {
     name: &'static str,
+    /// The command that prints them, and the option by which it does.
     command: &'static str,
+    option: &'static str,
     about: &'static str,
     schema: fn(SchemaGenerator) -> Schema,
 }
 
+/// Objects that `ftio COMMAND --json` prints.
 const fn kind<T: JsonSchema>(name: &'static str, command: &'static str, about: &'static str) -> Kind {
-    Kind { name, command, about, schema: SchemaGenerator::into_root_schema_for::<T> }
+    Kind { name, command, option: "--json", about, schema: SchemaGenerator::into_root_schema_for::<T> }
 }
 
 /// What the commands print, in the order of docs/json.md.
 const KINDS: [Kind; 25] = [
-    kind::<ftio_core::Detection>(
-        ftio_core::detect::detection::SCHEMA,
-        "ftio TRACE --json",
-        "what was found in a trace, a rank or a file",
-    ),
-    kind::<ftio_core::Prediction>(
-        ftio_core::predict::SCHEMA,
-        "ftio predict --json",
-        "a prediction, at a flush",
-    ),
-    kind::<inspect::summary::Summary>(inspect::summary::SCHEMA, "ftio info --json", "what an input holds"),
-    kind::<crate::recover::host::Record>(
-        "ftio.clean/1",
-        "ftio recover --host --json",
-        "what was cleared away",
-    ),
-    kind::<crate::recover::Record<'_>>("ftio.recover/1", "ftio recover OUT --json", "what was recovered"),
-    kind::<crate::advise::Record<'_>>("ftio.advice/1", "ftio advise --json", "the findings of an input"),
-    kind::<crate::report::Record<'_>>("ftio.report/1", "ftio report --json", "all of a report"),
-    kind::<crate::diff::Record<'_>>("ftio.diff/1", "ftio diff --json", "what differs between two inputs"),
-    kind::<model::Record<'_>>(model::SCHEMA, "ftio model --json", "a formula"),
-    kind::<crate::model::RankRecord<'_>>(
-        "ftio.rank/1",
-        "ftio model --rank --json",
-        "which callpath dominates at a scale",
-    ),
-    kind::<crate::model::settings::Listed<'_>>(
+    kind::<ftio_core::Detection>(detection::SCHEMA, "TRACE", "what was found in a trace, a rank or a file"),
+    kind::<ftio_core::Prediction>(ftio_core::predict::SCHEMA, "predict", "a prediction, at a flush"),
+    kind::<summary::Summary>(summary::SCHEMA, "info", "what an input holds"),
+    kind::<recover::host::Record>("ftio.clean/1", "recover --host", "what was cleared away"),
+    kind::<recover::Record<'_>>("ftio.recover/1", "recover OUT", "what was recovered"),
+    kind::<advise::Record<'_>>("ftio.advice/1", "advise", "the findings of an input"),
+    kind::<report::Record<'_>>("ftio.report/1", "report", "all of a report"),
+    kind::<diff::Record<'_>>("ftio.diff/1", "diff", "what differs between two inputs"),
+    kind::<model::Record<'_>>(model::SCHEMA, "model", "a formula"),
+    kind::<formulas::RankRecord<'_>>("ftio.rank/1", "model --rank", "which callpath dominates at a scale"),
+    kind::<formulas::settings::Listed<'_>>(
         "ftio.model-options/1",
-        "ftio model --set help --json",
+        "model --set help",
         "an option of the fit",
     ),
-    kind::<io_sets::follow::Record>("ftio.priority/1", "ftio schedule --json", "a priority that changed"),
-    kind::<Report>("ftio.arbiter/1", "ftio top --json", "who holds and who waits"),
-    kind::<PhaseReport>("ftio.phase/1", "ftio arbiter --json", "an I/O phase that has ended"),
+    kind::<io_sets::follow::Record>("ftio.priority/1", "schedule", "a priority that changed"),
+    kind::<Report>("ftio.arbiter/1", "top", "who holds and who waits"),
+    kind::<PhaseReport>("ftio.phase/1", "arbiter", "an I/O phase that has ended"),
     kind::<io_sets::measure::Measured>(
         "ftio.measure/1",
-        "ftio measure --json",
+        "measure",
         "stretch, I/O slowdown and utilisation of real runs",
     ),
-    kind::<crate::simulate::turns::Record<'_>>(
+    kind::<simulate::turns::Record<'_>>(
         "ftio.set10/1",
-        "ftio simulate turns --json",
+        "simulate turns",
         "an experiment, with the metrics of each policy",
     ),
-    kind::<crate::simulate::batch::Record<'_>>(
-        "ftio.batch/1",
-        "ftio simulate batch --json",
-        "a workload under a policy",
-    ),
+    kind::<simulate::batch::Record<'_>>("ftio.batch/1", "simulate batch", "a workload under a policy"),
     kind::<batch_sim::traced::Queue>(
         "ftio.batch-queue/1",
-        "ftio simulate queue --json",
+        "simulate queue",
         "the I/O queue of jobs that share a file system",
     ),
-    kind::<io_stage::live::Record>("ftio.stage/1", "ftio stage --json", "a decision, or what became of it"),
-    kind::<crate::simulate::staging::Record>(
+    kind::<io_stage::live::Record>("ftio.stage/1", "stage", "a decision, or what became of it"),
+    kind::<simulate::staging::Record>(
         "ftio.stage-simulate/1",
-        "ftio simulate staging --json",
+        "simulate staging",
         "a job, with the results of each policy",
     ),
-    kind::<archive::Line<'_>>(archive::line::SCHEMA, "ftio categorize --json", "a log and its categories"),
-    kind::<archive::Summary>(
-        archive::summary::SCHEMA,
-        "ftio categorize --summary FILE",
-        "an archive in numbers",
-    ),
+    kind::<archive::Line<'_>>(archive::line::SCHEMA, "categorize", "a log and its categories"),
+    Kind {
+        option: "--summary FILE",
+        ..kind::<archive::Summary>(archive::summary::SCHEMA, "categorize", "an archive in numbers")
+    },
     kind::<io_signature::found::Found>(
         io_signature::found::SCHEMA,
-        "ftio signature --json",
+        "signature",
         "an application's signature",
     ),
-    kind::<crate::signature::place::Record<'_>>(
+    kind::<signature::place::Record<'_>>(
         "ftio.signature-place/1",
-        "ftio signature place --json",
+        "signature place",
         "partitions and starts for a job",
     ),
-    kind::<crate::signature::stagger::Record<'_>>(
+    kind::<signature::stagger::Record<'_>>(
         "ftio.signature-stagger/1",
-        "ftio signature stagger --json",
+        "signature stagger",
         "starts of several jobs",
     ),
 ];
@@ -140,7 +123,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         }
         None => {
             for kind in &KINDS {
-                writeln!(out, "{:<26} {} (`{}`)", kind.name, kind.about, kind.command)?;
+                let Kind { name, about, command, option, .. } = kind;
+                writeln!(out, "{name:<26} {about} (`ftio {command} {option}`)")?;
             }
         }
     }
@@ -154,9 +138,10 @@ impl Kind {
         if self.name == model::SCHEMA {
             RecursiveTransform(null_if_not_finite).transform(&mut schema);
         }
-        let (command, about) = (self.command, self.about);
-        let about =
-            format!("One object of `{command}`: {about}. New fields may be added; none changes its meaning.");
+        let Kind { command, option, about, .. } = self;
+        let about = format!(
+            "One object of `ftio {command} {option}`: {about}. New fields may be added; none changes its meaning."
+        );
         schema.insert("title".into(), self.name.into());
         schema.insert("description".into(), about.into());
         if let Some(field) = schema.pointer_mut("/properties/schema") {

@@ -2,7 +2,7 @@
 
 use crate::exit::Exit;
 use crate::recover;
-use crate::terminal::text::{Severity, complain};
+use crate::terminal::text::{Severity, complain, note, warning};
 use crate::values::flush;
 use anyhow::Context;
 use clap::ValueHint;
@@ -40,7 +40,7 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 
-    /// When to write out besides the end: finalize, close, or interval:SECONDS
+    /// When to write out before the end: finalize, close, or interval:SECONDS
     #[arg(long, value_name = "WHEN", value_parser = flush)]
     pub flush: Option<String>,
 
@@ -67,7 +67,7 @@ pub struct Args {
 /// Which library traces.
 #[derive(Clone, Debug, clap::Args)]
 pub struct LibraryArgs {
-    /// The library [default: $TMIO_LIBRARY, or libtmio.so beside ftio, in ../lib or ../lib64]
+    /// The library [default: $TMIO_LIBRARY, or libtmio.so in the folder of ftio, in ../lib or ../lib64]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub library: Option<PathBuf>,
 }
@@ -116,7 +116,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
 fn run_to_the_end(run: &Run, command: Command, library: &Path) -> anyhow::Result<Exit> {
     let status = attend(command)?;
     if let Err(problem) = finish(run, library) {
-        complain(Severity::Warning, &format!("{problem:#}"));
+        warning!("{problem:#}");
     }
     if let Some(signal) = status.signal() {
         let _ = signal_hook::low_level::emulate_default_handler(signal);
@@ -130,25 +130,17 @@ pub fn finish(run: &Run, library: &Path) -> anyhow::Result<()> {
     let is_watched = std::io::stderr().is_terminal();
     match end {
         End::Whole(trace) if is_watched => {
-            complain(Severity::Note, &format!("the trace is {}", trace.display()));
+            note!("the trace is {}", trace.display());
         }
         End::Grows { trace, late } => {
             let trace = trace.display();
-            complain(Severity::Note, &format!("processes run still: {trace} may grow, and its parts stay"));
+            note!("processes run still: {trace} may grow, and its parts stay");
             return late.map_or(Ok(()), |late| Err(late.into()));
         }
-        End::Running(processes) => complain(
-            Severity::Note,
-            &format!("{processes} processes run still: the trace stays in its parts"),
-        ),
+        End::Running(processes) => note!("{processes} processes run still: the trace stays in its parts"),
         End::Unanswered(trace) => {
             let trace = trace.display();
-            complain(
-                Severity::Warning,
-                &format!(
-                    "the file system of the trace does not answer; `ftio recover {trace}` finds it later"
-                ),
-            );
+            warning!("the file system of the trace does not answer; `ftio recover {trace}` finds it later");
         }
         End::Nothing { replaced: false } if is_watched => complain(
             Severity::Note,

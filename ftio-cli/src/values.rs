@@ -1,46 +1,43 @@
 //! Values that options of several commands take, and how they are read.
 
-use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use ftio_core::detect::Outlier;
+use ftio_core::detect::Outlier::{Dbscan, IsolationForest, LocalOutlierFactor, Peaks, ZScore};
 
-/// `--color`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Colour {
-    #[default]
-    Auto,
-    Always,
-    Never,
+/// One of these words, each of which stands for a value.
+pub fn one_of<T, const N: usize>(words: [(&'static str, T); N]) -> impl TypedValueParser<Value = T>
+where
+    T: Clone + Send + Sync + 'static,
+{
+    let names = words.each_ref().map(|(name, _)| *name);
+    PossibleValuesParser::new(names).try_map(move |word| {
+        let found = words.iter().find(|(name, _)| *name == word);
+        found.map(|(_, value)| value.clone()).ok_or("unknown")
+    })
 }
+
+/// `--outlier`: its names and what it does.
+const OUTLIERS: [(&[&str], Outlier, &str); 5] = [
+    (&["zscore", "z-score"], ZScore, "Standard deviations above the mean, as in the paper"),
+    (&["dbscan", "db-scan"], Dbscan, "Points that belong to no cluster"),
+    (&["isolation-forest", "forest"], IsolationForest, "Points that few random cuts isolate"),
+    (
+        &["lof"],
+        LocalOutlierFactor,
+        "Points in sparser surroundings than their neighbours (local outlier factor)",
+    ),
+    (&["peaks", "peak"], Peaks, "Local maxima near the highest"),
+];
 
 /// `--outlier`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum OutlierChoice {
-    /// Standard deviations above the mean, as in the paper
-    #[value(alias = "z-score")]
-    Zscore,
-    /// Points that belong to no cluster
-    #[value(alias = "db-scan")]
-    Dbscan,
-    /// Points that few random cuts isolate
-    #[value(alias = "forest")]
-    IsolationForest,
-    /// Points in sparser surroundings than their neighbours (local outlier factor)
-    Lof,
-    /// Local maxima near the highest
-    #[value(alias = "peak")]
-    Peaks,
-}
-
-impl From<OutlierChoice> for Outlier {
-    fn from(choice: OutlierChoice) -> Self {
-        match choice {
-            OutlierChoice::Zscore => Outlier::ZScore,
-            OutlierChoice::Dbscan => Outlier::Dbscan,
-            OutlierChoice::IsolationForest => Outlier::IsolationForest,
-            OutlierChoice::Lof => Outlier::LocalOutlierFactor,
-            OutlierChoice::Peaks => Outlier::Peaks,
-        }
-    }
+pub fn outlier() -> impl TypedValueParser<Value = Outlier> {
+    let value = |(names, _, help): &(&'static [&'static str], Outlier, &'static str)| {
+        PossibleValue::new(names[0]).aliases(&names[1..]).help(*help)
+    };
+    PossibleValuesParser::new(OUTLIERS.each_ref().map(value)).try_map(|word| {
+        let found = OUTLIERS.iter().find(|(names, ..)| names.contains(&word.as_str()));
+        found.map(|(_, outlier, _)| *outlier).ok_or("unknown")
+    })
 }
 
 /// `--flush`: what `TMIO_FLUSH` takes.
@@ -77,20 +74,20 @@ pub fn frequency(text: &str) -> Result<Sampling, String> {
     }
 }
 
+/// A number that `fits`.
+pub fn number(text: &str, fits: impl Fn(f64) -> bool, expected: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number| fits(*number));
+    number.ok_or_else(|| format!("expected {expected}"))
+}
+
 /// A point in time.
 pub fn seconds(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(seconds) if seconds.abs() <= 1e9 => Ok(seconds),
-        _ => Err("expected a number of seconds".into()),
-    }
+    number(text, |seconds| seconds.abs() <= 1e9, "a number of seconds")
 }
 
 /// A length of time.
 pub fn positive_seconds(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(seconds) if seconds > 0.0 && seconds <= 1e9 => Ok(seconds),
-        _ => Err("expected a number of seconds above 0".into()),
-    }
+    number(text, |seconds| seconds > 0.0 && seconds <= 1e9, "a number of seconds above 0")
 }
 
 /// A length of time in seconds, or with a unit: 90s, 30m, 24h, 7d.
@@ -102,10 +99,9 @@ pub fn duration(text: &str) -> Result<f64, String> {
         Some(b'd') => (&text[..text.len() - 1], 86_400.0),
         _ => (text, 1.0),
     };
-    match number.parse::<f64>() {
-        Ok(value) if value > 0.0 && value.is_finite() => Ok(value * factor),
-        _ => Err("expected seconds above 0, or a time such as 30m, 24h or 7d".into()),
-    }
+    let fits = |value: f64| value > 0.0 && value.is_finite();
+    let value = self::number(number, fits, "seconds above 0, or a time such as 30m, 24h or 7d")?;
+    Ok(value * factor)
 }
 
 /// A number of bytes, or of bytes per second: 1500, 50M, 2.5G (powers of 1000), 64Mi (of 1024).
@@ -130,21 +126,17 @@ pub fn size(text: &str) -> Result<f64, String> {
 
 /// A part of a whole.
 pub fn share(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(share) if share > 0.0 && share <= 1.0 => Ok(share),
-        _ => Err("expected a number above 0 and up to 1".into()),
-    }
+    number(text, |share| share > 0.0 && share <= 1.0, "a number above 0 and up to 1")
 }
 
 /// A number above 0.
 pub fn positive(text: &str) -> Result<f64, String> {
-    not_negative(text).ok().filter(|value| *value > 0.0).ok_or_else(|| "expected a number above 0".into())
+    number(text, |value| value > 0.0 && value.is_finite(), "a number above 0")
 }
 
 /// A number of at least 0.
 pub fn not_negative(text: &str) -> Result<f64, String> {
-    let value: f64 = text.parse().map_err(|_| "expected a number".to_owned())?;
-    if value.is_finite() && value >= 0.0 { Ok(value) } else { Err("expected a number of at least 0".into()) }
+    number(text, |value| value >= 0.0 && value.is_finite(), "a number of at least 0")
 }
 
 #[cfg(test)]

@@ -1,165 +1,17 @@
-//! The renewal estimator says what its prototype says of the same traces (`golden/make_renewal.py`): the same
-//! lists of phases in each reading, the same features of the alternatives that count, the same answer and
-//! the same next start.
+//! The renewal estimator: no number without a reason, no answer without a signal.
 
-use ftio_core::renewal::lists::List;
-use ftio_core::renewal::readings::Name;
-use ftio_core::renewal::rows::{Row, Search};
-use ftio_core::renewal::signal::{Request, Trace};
+use ftio_core::renewal::signal::Trace;
+use ftio_core::renewal::table::{NUMBERS, USES};
 use ftio_core::renewal::weights::WEIGHTS;
-use ftio_core::renewal::{estimate, next_start, table};
-use serde::Deserialize;
-use serde_json::Deserializer;
+use ftio_core::renewal::{estimate, next_start};
+use std::fs;
+use std::path::Path;
 
-/// Numbers differ by the order of sums, and where the prototype rounds constants of nature.
-const CLOSE: f64 = 1e-3;
+/// At most so many numbers are set by hand.
+const MOST_NUMBERS: usize = 100;
 
-#[derive(Deserialize)]
-struct Golden {
-    kind: String,
-    requests: Option<Vec<(f64, f64, f64)>>,
-    samples: Option<(Vec<f64>, Vec<f64>)>,
-    #[serde(default)]
-    counter: bool,
-    readings: Vec<GoldenReading>,
-    rows: Vec<GoldenRow>,
-    answer: GoldenAnswer,
-    next: Option<(f64, f64, f64)>,
-}
-
-#[derive(Deserialize)]
-struct GoldenReading {
-    name: String,
-    /// Phases, the bins of the first and the last, octaves, surprise of equal volumes.
-    lists: Vec<(usize, usize, usize, f64, f64)>,
-}
-
-#[derive(Deserialize)]
-struct GoldenRow {
-    form: String,
-    readings: Vec<String>,
-    periods: Vec<f64>,
-    features: Vec<f64>,
-}
-
-#[derive(Deserialize)]
-struct GoldenAnswer {
-    period: Option<f64>,
-    periods: Vec<f64>,
-    confidence: f64,
-}
-
-fn goldens() -> Vec<Golden> {
-    let text = include_str!("golden/renewal.jsonl");
-    Deserializer::from_str(text).into_iter().collect::<Result<_, _>>().unwrap()
-}
-
-fn trace(golden: &Golden) -> Trace {
-    if let Some((times, values)) = golden.samples.clone() {
-        return Trace::Samples { times, values, counter: golden.counter };
-    }
-    let request = |&(start, end, bytes): &(f64, f64, f64)| Request { start, end, bytes };
-    Trace::Requests(golden.requests.iter().flatten().map(request).collect())
-}
-
-fn name(search: &Search, view: usize) -> String {
-    format!("{:?}", search.views[view].reading.name).to_lowercase()
-}
-
-fn form(search: &Search, row: &Row) -> String {
-    match search.described(row.hypotheses[0]).hypothesis.form {
-        _ if row.is_pair() => "pair".into(),
-        form => format!("{form:?}").to_lowercase(),
-    }
-}
-
-fn close(a: f64, b: f64) -> bool {
-    (a / b - 1.0).abs() < CLOSE
-}
-
-fn is_that_list(
-    list: &List,
-    &(count, first, last, octaves, equal): &(usize, usize, usize, f64, f64),
-) -> bool {
-    (list.count(), list.first[0], list.first[list.count() - 1]) == (count, first, last)
-        && (list.octaves - octaves).abs() < CLOSE
-        && (list.equal - equal).abs() < CLOSE
-}
-
-#[test]
-fn readings_and_lists_are_those_of_the_prototype() {
-    for golden in goldens() {
-        let found = estimate(&trace(&golden));
-        let search = found.search.unwrap();
-        let is_reading = |i: &usize| search.views[*i].reading.name != Name::Rest;
-        let views: Vec<usize> = (0..search.views.len()).filter(is_reading).collect();
-        let names: Vec<String> = views.iter().map(|&view| name(&search, view)).collect();
-        let wanted: Vec<&String> = golden.readings.iter().map(|reading| &reading.name).collect();
-        assert!(names.iter().eq(wanted.iter().copied()), "{}: {names:?}, {wanted:?}", golden.kind);
-        for (view, reading) in views.into_iter().zip(&golden.readings) {
-            let lists = &search.views[view].lists;
-            assert_eq!(lists.len(), reading.lists.len(), "{}: {}", golden.kind, reading.name);
-            for wanted in &reading.lists {
-                let found = lists.iter().any(|list| is_that_list(list, wanted));
-                assert!(found, "{}: {wanted:?} in {}", golden.kind, reading.name);
-            }
-        }
-    }
-}
-
-#[test]
-fn features_are_those_of_the_prototype() {
-    for golden in goldens() {
-        let search = estimate(&trace(&golden)).search.unwrap();
-        for wanted in &golden.rows {
-            let is_it = |row: &&Row| {
-                form(&search, row) == wanted.form
-                    && row.hypotheses.iter().map(|place| name(&search, place.0)).eq(wanted.readings.clone())
-                    && row.periods.len() == wanted.periods.len()
-                    && row.periods.iter().zip(&wanted.periods).all(|(a, b)| close(*a, *b))
-            };
-            let off = |row: &Row| {
-                let pairs = row.features.0.iter().zip(&wanted.features);
-                let (most, i) = pairs.zip(0..).fold((0.0, 0), |most, ((a, b), i)| {
-                    let off = (a - b).abs();
-                    if off > most.0 { (off, i) } else { most }
-                });
-                (most, WEIGHTS[i].name)
-            };
-            let least = search.rows.iter().filter(is_it).map(off).min_by(|a, b| a.0.total_cmp(&b.0));
-            let who = format!("{}: {} {:?}", golden.kind, wanted.form, wanted.periods);
-            assert!(least.is_some_and(|least| least.0 < CLOSE), "{who}: {least:?}");
-        }
-    }
-}
-
-#[test]
-fn answers_and_forecasts_are_those_of_the_prototype() {
-    for golden in goldens() {
-        let trace = trace(&golden);
-        let found = estimate(&trace);
-        let (answer, wanted) = (&found.answer, &golden.answer);
-        let same = answer.period.is_some() == wanted.period.is_some()
-            && answer.periods.len() == wanted.periods.len()
-            && answer.periods.iter().zip(&wanted.periods).all(|(a, b)| close(*a, *b))
-            && (answer.confidence - wanted.confidence).abs() < 0.02;
-        assert!(
-            same,
-            "{}: {answer:?}, {:?} {:?} {}",
-            golden.kind, wanted.period, wanted.periods, wanted.confidence
-        );
-        let next = next_start(&trace, &found, None);
-        assert_eq!(next.is_some(), golden.next.is_some(), "{}", golden.kind);
-        if let Some((next, (start, low, high))) = next.zip(golden.next) {
-            // Where many places are as good, the prototype takes another one of them. It cuts tails earlier.
-            let slack = 0.1 * (high - low);
-            let near = (low - slack..=high + slack).contains(&next.start)
-                && (next.low - slack..=next.high + slack).contains(&start)
-                && (next.low - low).abs() < slack;
-            assert!(near, "{}: {next:?}, {start} {low} {high}", golden.kind);
-        }
-    }
-}
+/// Files whose numbers change no answer: what is told, and what is fitted.
+const FREE: [&str; 2] = ["told.rs", "weights.rs"];
 
 #[test]
 fn what_varies_by_nothing_has_no_answer() {
@@ -174,9 +26,44 @@ fn what_varies_by_nothing_has_no_answer() {
 
 #[test]
 fn every_number_and_every_weight_says_why() {
-    assert!(table::TABLE.iter().all(|entry| entry.reason.len() > 10));
+    assert!(NUMBERS.iter().chain(USES).all(|entry| entry.reason.len() > 6));
+    assert!(NUMBERS.len() <= MOST_NUMBERS);
     let mut names: Vec<&str> = WEIGHTS.iter().map(|weight| weight.name).collect();
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), WEIGHTS.len());
+}
+
+/// Numbers in code, without those in strings and comments; 0, 1 and 2 are no choice.
+fn numbers(line: &str) -> Vec<String> {
+    let code: String = line.split('"').step_by(2).collect::<Vec<&str>>().join(" ");
+    let code = code.split("//").next().unwrap_or_default();
+    let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+    let mut words = code.split(|c: char| !is_part(c));
+    let found = words.by_ref().flat_map(|word| word.split("..")).filter_map(|word| {
+        let is_number = word.starts_with(|c: char| c.is_ascii_digit());
+        let plain = word.trim_end_matches("f64").trim_end_matches("usize").trim_end_matches('_');
+        (is_number && !["0", "1", "2", "0.0", "1.0", "2.0"].contains(&plain)).then(|| word.to_owned())
+    });
+    found.collect()
+}
+
+#[test]
+fn all_numbers_stand_in_the_table() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/renewal");
+    let mut elsewhere = Vec::new();
+    for file in fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()) {
+        let name = file.file_name().unwrap().to_string_lossy().into_owned();
+        let text = fs::read_to_string(&file).unwrap();
+        let (_, shared) = text.split_once("\ntable! {\n    USES").unwrap_or(("", &text));
+        let code = if name == "table.rs" { shared } else { &text };
+        if FREE.contains(&name.as_str()) {
+            continue;
+        }
+        for line in code.lines() {
+            elsewhere.extend(numbers(line).into_iter().map(|number| format!("{name}: {number} in {line}")));
+        }
+    }
+    assert!(elsewhere.is_empty(), "{}", elsewhere.join("\n"));
+    assert_eq!(numbers("let a = 0.25 * x.0 + 1 << 3; // 7"), ["0.25", "3"]);
 }

@@ -396,8 +396,8 @@ chance has it). Without this rule the counts would be: {either_right(results)}.
 {kinds_tables(results)}
 ## Confidence on kinds that it was not fitted on
 
-`confidence` is a probability. Every hypothesis about the period has a score, and *no period* is one of the hypotheses (`ftio-core/src/estimate/`). `scripts/fit` fits the weights
-of the score to the kinds above that are not marked *never fitted on*, with seeds from 10000 on. `scripts/fit --leave-one-kind-out` leaves out each kind in turn and judges the fit
+`confidence` is a probability. Every hypothesis about the period has a score, and *no period* is one of the hypotheses (`ftio-core/src/estimate/`). `scripts/fit --today` fits the weights
+of the score to the kinds above that are not marked *never fitted on*, with seeds from 10000 on. `scripts/fit --today -- --leave-one-kind-out` leaves out each kind in turn and judges the fit
 by that kind.{judged}
 All answers of the whole estimator, by the confidence that was stated (but for {changing} that say that the period changes, which have no confidence of a single period):
 

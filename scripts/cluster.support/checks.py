@@ -10,15 +10,15 @@ import time
 from cluster import CHECKS, HOSTS, SSH, Cluster, Slurm, check, completed, wait_until
 
 
-def run_and_kill(cluster, output, counts, after, **environment):
-    """A job on two hosts that is killed when every rank has done `after` writes. Returns the ranks' own
-    counts."""
+def run_and_kill(cluster, output, counts, after, helpers=True, **environment):
+    """A job on two hosts that is killed when every rank has done `after` writes, as a rule with its helpers:
+    batch systems do so. Returns the ranks' own counts."""
     job = cluster.start(
         "h1",
         *cluster.mpirun("counts_completed", ["/tmp", counts, 0, 200], cluster.traced(output, **environment)),
     )
     wait_until(lambda: len(completed(counts)) == 4 and min(completed(counts).values()) >= after, "writes")
-    cluster.end_ranks("counts_completed")
+    cluster.end_ranks("counts_completed", helpers)
     job.communicate(timeout=60)
     return completed(counts)
 
@@ -75,6 +75,16 @@ def joins(cluster, first, second):
         same(info["write_sync"]["ops"], truth)
         assert info["missing_ranks"] == [] and info["missing_hosts"] == [], info
         assert info["clock"]["nodes"] == 2 and not info["complete"]
+
+
+@check
+def helpers_write_what_killed_ranks_have_left(cluster):
+    """Where the helpers are not killed, nothing is left to recover on the hosts."""
+    directory, counts = cluster.fresh("helpers")
+    output = f"{directory}/t.msgpack"
+    truth = run_and_kill(cluster, output, counts, 50, helpers=False)
+    wait_until(lambda: cluster.info("h3", output)["missing_hosts"] == [], "all records")
+    same(cluster.info("h3", output)["write_sync"]["ops"], truth)
 
 
 @check
@@ -140,7 +150,7 @@ def old_records_leave_the_node(cluster):
     wait_until(lambda: len(completed(counts)) == 4 and min(completed(counts).values()) >= 100, "writes")
     before = completed(counts)
     time.sleep(4)
-    cluster.end_ranks("counts_completed")
+    cluster.end_ranks("counts_completed", True)
     job.communicate(timeout=60)
     found = cluster.info("h3", output)["write_sync"]["ops"]
     assert found >= sum(before.values()), (found, before)
@@ -362,11 +372,11 @@ def kills(cluster, jobs, two_hosts):
             ranks = 1
         wait_until(lambda: len(completed(counts)) == ranks and all(completed(counts).values()), "a write")
         time.sleep(generator.random() * 0.3)
-        if two_hosts:
-            cluster.end_ranks("counts_completed")
-        else:
-            cluster.on("h1", "pkill", "-9", "-f", "bin/counts_completed", code=None)
+        # Batch systems kill the helpers, too.
+        cluster.end_ranks("counts_completed", generator.random() < 0.5)
         job.communicate(timeout=60)
+        # Helpers that are left write what killed ranks have left, and end.
+        wait_until(lambda: not cluster.helpers(), "helpers that end")
         hosts = ["h1", "h2"] if two_hosts else ["h1"]
         generator.shuffle(hosts)
         for host in hosts:
@@ -375,8 +385,9 @@ def kills(cluster, jobs, two_hosts):
             else:
                 cluster.ftio(host, "recover", output)
         truth = completed(counts)
-        found = cluster.info("h3" if two_hosts else "h1", output)["write_sync"]["ops"]
-        assert sum(truth.values()) <= found <= sum(truth.values()) + ranks, (seed, number, found, truth)
+        info = cluster.info("h3" if two_hosts else "h1", output)
+        found, lost = info["write_sync"]["ops"], info["lost"]
+        assert sum(truth.values()) <= found <= sum(truth.values()) + ranks, (seed, number, found, lost, truth)
         killed += ranks
         operations += found
         extra += found - sum(truth.values())

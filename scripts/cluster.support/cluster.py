@@ -97,11 +97,18 @@ class Cluster:
     def traced(self, output, **more):
         return {"LD_PRELOAD": self.bin / "libtmio.so", "TMIO_OUTPUT": output, **more}
 
-    def end_ranks(self, program):
-        """kill -9 to all ranks at once, on both hosts; then the launcher ends by itself."""
+    def end_ranks(self, program, helpers=False):
+        """kill -9 to all ranks at once, on both hosts, and to the helpers of the tracer; then the launcher ends
+        by itself."""
+        names = f"bin/{program}" + ("|libtmio_recorder" if helpers else "")
         for host in ("h1", "h2"):
             # On that host only: each has its own processes.
-            self.on(host, "pkill", "-9", "-f", f"bin/{program}", code=None)
+            self.on(host, "pkill", "-9", "-f", names, code=None)
+
+    def helpers(self):
+        """The helpers of the tracer that run on both hosts."""
+        found = [self.on(host, "pgrep", "-f", "libtmio_recorder", code=None)[0] for host in ("h1", "h2")]
+        return "".join(found).split()
 
 
 def completed(counts):

@@ -83,7 +83,7 @@ pub fn start(world: &dyn World, job: &JobInfo, parsed: options::Parsed) -> bool 
         message::warn("no trace: this kernel cannot tell a process from its fork children");
         return false;
     }
-    if recorder.recording {
+    if recorder.recording && recorder.options.layers.mpiio {
         state::turn_on();
     }
     true
@@ -160,7 +160,7 @@ pub fn delete_file(name: &str, deleted: bool, start: u64, end: u64) {
 
 /// Has everything written out that this rank has recorded since the last time. Waits for nobody.
 pub fn flush() {
-    if !state::is_on_or_paused() {
+    if state::is_over() || !has_started() {
         return;
     }
     if let (Some(core), Some(spool)) = (preloaded::get(), Spool::make()) {
@@ -237,7 +237,7 @@ impl Recorder {
             message::remark(ignored);
         }
         let node = system::node_number(&info);
-        let clocks = Nodes::find(world, node)
+        let clocks = Nodes::find(world, system::helper_number(&info))
             .and_then(|nodes| clocks::compare(world, &nodes, &clock::monotonic))
             .ok_or("the clocks of the nodes could not be compared");
         let (offset, error) = clocks?;
@@ -276,9 +276,9 @@ impl Recorder {
         })
     }
 
-    /// A number that is the same for the ranks of a node that began together: they share a part.
+    /// A number that is the same for the ranks of a node that began together and have one helper.
     fn node(&self) -> i64 {
-        ((system::node_number(&self.info) as u64 ^ self.plan.number) >> 1) as i64
+        ((system::helper_number(&self.info) as u64 ^ self.plan.number) >> 1) as i64
     }
 
     /// Tells the object that is preloaded what this process is. `false`: it cannot record it.
@@ -309,10 +309,10 @@ impl Recorder {
         begun
     }
 
-    /// The ranks of a node have one helper. Where processes of one host have clocks of their own, they are
-    /// several nodes.
+    /// The ranks of a node have one helper. Where processes of one host have clocks or process ids of their
+    /// own, they are several nodes.
     fn helper_key(&self) -> u64 {
-        let node = system::node_number(&self.info) as u64;
+        let node = system::helper_number(&self.info) as u64;
         (self.plan.number ^ node.rotate_left(17)).max(1)
     }
 

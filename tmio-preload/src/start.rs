@@ -142,7 +142,7 @@ impl Start {
         let around = Surroundings::here();
         let parsed = preloaded::apart(|| options::read(&around))?;
         let layers = parsed.options.layers;
-        if parsed.options.disable || !layers.mpiio {
+        if parsed.options.disable {
             return None;
         }
         if parsed.problem.is_none() && (layers.posix || layers.stdio) {

@@ -3,12 +3,14 @@
 mod text;
 
 use crate::exit::Exit;
+use crate::print;
 use crate::study::args::StudyArgs;
 use crate::study::{Study, studies};
 use crate::terminal::style::Style;
 use crate::terminal::text::{Severity as Kind, complain};
 use crate::terminal::width::columns;
-use clap::{ValueEnum, ValueHint};
+use crate::values::one_of;
+use clap::ValueHint;
 use io_advice::{Finding, LIMITS, Severity, Thresholds};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -35,8 +37,8 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 a finding of --severity or more 
 
 /// Say what is wrong with a job's I/O, and what to do about it
 ///
-/// Works on everything that ftio reads; a Darshan log needs neither DXT nor HEATMAP. What an input does not
-/// tell leads to no finding.
+/// Works on everything that ftio reads; a Darshan log needs neither DXT nor HEATMAP. Rules that need data
+/// which the input does not have are skipped.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -52,9 +54,9 @@ pub struct Args {
     pub json: bool,
 
     /// Only findings of at least this severity: info, low, medium or high
-    #[arg(long, value_name = "LEVEL", value_enum, default_value_t, hide_possible_values = true)]
-    #[arg(help_heading = "Output")]
-    pub severity: SeverityChoice,
+    #[arg(long, value_name = "LEVEL", value_parser = one_of(SEVERITIES), default_value = "info")]
+    #[arg(hide_possible_values = true, help_heading = "Output")]
+    pub severity: Severity,
 
     /// Exit with status 3 if there is such a finding
     #[arg(long, help_heading = "Output")]
@@ -62,25 +64,12 @@ pub struct Args {
 }
 
 /// `--severity`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum SeverityChoice {
-    #[default]
-    Info,
-    Low,
-    Medium,
-    High,
-}
-
-impl From<SeverityChoice> for Severity {
-    fn from(choice: SeverityChoice) -> Self {
-        match choice {
-            SeverityChoice::Info => Severity::Info,
-            SeverityChoice::Low => Severity::Low,
-            SeverityChoice::Medium => Severity::Medium,
-            SeverityChoice::High => Severity::High,
-        }
-    }
-}
+const SEVERITIES: [(&str, Severity); 4] = [
+    ("info", Severity::Info),
+    ("low", Severity::Low),
+    ("medium", Severity::Medium),
+    ("high", Severity::High),
+];
 
 /// One line of `--json`.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -110,11 +99,10 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
                 return Ok(());
             }
         };
-        study.findings.retain(|finding| finding.severity >= args.severity.into());
+        study.findings.retain(|finding| finding.severity >= args.severity);
         found |= !study.findings.is_empty();
         if args.json {
-            serde_json::to_writer(&mut out, &record(&study, thresholds)).map_err(std::io::Error::from)?;
-            writeln!(out)?;
+            print::json(&mut out, &record(&study, thresholds))?;
         } else {
             let gap = if std::mem::replace(&mut begun, true) { "\n" } else { "" };
             write!(out, "{gap}{}", block(&study, Style::for_stdout(), columns()))?;

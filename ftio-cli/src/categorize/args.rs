@@ -1,7 +1,8 @@
 //! The arguments of `ftio categorize`.
 
 use crate::settings::{Numbers, Row, Setting};
-use clap::{Subcommand, ValueEnum, ValueHint, value_parser};
+use crate::values::one_of;
+use clap::{Subcommand, ValueHint, value_parser};
 use mosaic::Thresholds;
 use mosaic::archive::{Identity, Settings, Shard};
 use mosaic::log::Reading;
@@ -83,8 +84,9 @@ pub struct Args {
 
     /// What makes two runs of a user the same application: the file name of the executable, its path, or the
     /// whole command line
-    #[arg(long, value_name = "BY", value_enum, default_value = "name", help_heading = "Logs")]
-    pub application: ApplicationBy,
+    #[arg(long, value_name = "BY", value_parser = one_of(IDENTITIES), default_value = "name")]
+    #[arg(help_heading = "Logs")]
+    pub application: Identity,
 
     /// Do not check the periods against those that ftio finds
     #[arg(long, help_heading = "Logs")]
@@ -117,9 +119,7 @@ const MERGE_EXAMPLES: &str = "\
 Examples:
   Four machines that see the same logs have each done a quarter of them:
       ftio categorize /logs --shard 0/4 -o part-0     (… 1/4, 2/4, 3/4)
-      ftio categorize merge part-* --html archive.html
-
-Exit status: 0 done, 1 failed, 2 wrong usage.";
+      ftio categorize merge part-* --html archive.html";
 
 /// Merge the parts that several machines made into the result that one machine would give
 #[derive(Debug, clap::Args)]
@@ -172,12 +172,8 @@ pub struct ResultArgs {
 }
 
 /// `--application`.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum ApplicationBy {
-    Name,
-    Path,
-    Command,
-}
+const IDENTITIES: [(&str, Identity); 3] =
+    [("name", Identity::Name), ("path", Identity::Path), ("command", Identity::Command)];
 
 impl Args {
     fn thresholds(&self) -> Thresholds {
@@ -194,11 +190,7 @@ impl Args {
     pub fn settings(&self) -> Settings {
         Settings {
             reading: Reading { layer: self.layer, dxt: !self.no_dxt, witness: !self.no_witness },
-            identity: match self.application {
-                ApplicationBy::Name => Identity::Name,
-                ApplicationBy::Path => Identity::Path,
-                ApplicationBy::Command => Identity::Command,
-            },
+            identity: self.application,
             thresholds: self.thresholds(),
         }
     }

@@ -3,6 +3,7 @@
 mod args;
 mod judge;
 mod page;
+mod paper;
 mod table;
 
 pub use args::Args;
@@ -12,7 +13,7 @@ use crate::exit::Exit;
 use crate::output::{self, Draft};
 use crate::terminal::progress::Progress;
 use crate::terminal::style::Style;
-use crate::terminal::text::{Severity, complain};
+use crate::terminal::text::{Severity, complain, note};
 use crate::terminal::units::counted;
 use crate::terminal::waiting::Waiting;
 use anyhow::Context;
@@ -55,10 +56,7 @@ fn read(args: &Args) -> anyhow::Result<Exit> {
     let held = part.held();
     let remaining = process::remaining(&listing, shard, &part);
     if held > 0 {
-        complain(
-            Severity::Note,
-            &format!("{} holds {} already; {} to go", path.display(), logs(held), logs(remaining)),
-        );
+        note!("{} holds {} already; {} to go", path.display(), logs(held), logs(remaining));
     }
     let threads = args.threads.map_or(0, usize::from);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
@@ -67,10 +65,7 @@ fn read(args: &Args) -> anyhow::Result<Exit> {
     progress.finish();
     drop((part, pool));
     if args.shard.is_some() {
-        complain(
-            Severity::Note,
-            &format!("{}: shard {shard} is done, {}", path.display(), logs(held + remaining)),
-        );
+        note!("{}: shard {shard} is done, {}", path.display(), logs(held + remaining));
         return Ok(Exit::Done);
     }
     drop(listing);
@@ -101,10 +96,7 @@ fn remarks(listing: &Listing) {
         complain(Severity::Warning, problem);
     }
     if listing.passed_over() > 0 {
-        complain(
-            Severity::Note,
-            &format!("{} without \".darshan\" in the name skipped", counted(listing.passed_over(), "file")),
-        );
+        note!("{} without \".darshan\" in the name skipped", counted(listing.passed_over(), "file"));
     }
 }
 
@@ -147,36 +139,25 @@ fn finish(
     let waiting = (!results.json).then(|| Waiting::working("adding up"));
     let summary: Summary = reduce(parts, partial, lines, bad_logs)?;
     drop(waiting);
-    let name =
-        |path: &Option<PathBuf>| path.as_deref().map_or(String::new(), |path| path.display().to_string());
     if let Some(file) = outputs.bad_logs {
-        let file = file.into_inner().map_err(io::IntoInnerError::into_error);
-        file.with_context(|| name(&results.bad_logs))?.finish()?;
+        let name = || results.bad_logs.iter().map(|path| path.display().to_string()).collect::<String>();
+        file.into_inner().map_err(io::IntoInnerError::into_error).with_context(name)?.finish()?;
     }
-    if let Some(mut file) = outputs.summary {
-        let mut text = serde_json::to_vec(&summary)?;
-        text.push(b'\n');
-        file.write_all(&text).with_context(|| name(&results.summary))?;
-        file.finish()?;
+    if let Some(file) = outputs.summary {
+        file.fill(format!("{}\n", serde_json::to_string(&summary)?).as_bytes())?;
     }
-    if let Some(mut file) = outputs.html {
-        file.write_all(page::page(&summary).as_bytes()).with_context(|| name(&results.html))?;
-        file.finish()?;
+    if let Some(file) = outputs.html {
+        file.fill(page::page(&summary).as_bytes())?;
     }
-    if let Some(mut file) = outputs.judge {
-        let page = judge::page(&summary, results.sample, results.seed);
-        file.write_all(page.as_bytes()).with_context(|| name(&results.judge))?;
-        file.finish()?;
+    if let Some(file) = outputs.judge {
+        file.fill(judge::page(&summary, results.sample, results.seed).as_bytes())?;
     }
     if !results.json && summary.ok == 0 {
         write!(stdout, "{}", table::unusable(&summary, Style::for_stdout()))?;
     } else if !results.json {
         write!(stdout, "{}", table::table(&summary, Style::for_stdout()))?;
     } else if summary.invalid > 0 {
-        complain(
-            Severity::Note,
-            &format!("{} could not be used: see \"status\": \"invalid\"", logs(summary.invalid)),
-        );
+        note!("{} could not be used: see \"status\": \"invalid\"", logs(summary.invalid));
     }
     stdout.flush()?;
     Ok(if summary.ok > 0 { Exit::Done } else { Exit::Failed })

@@ -1,6 +1,6 @@
 //! The summary as one HTML page that needs no network: shares, the heat map of categories, examples.
 
-use super::table::{PAPER_CONDITIONAL, PAPER_METADATA, PAPER_PERIODIC_WRITES, PAPER_TABLE_3, conditional};
+use super::paper::{Row, Section, sections};
 use crate::terminal::text::printable;
 use crate::terminal::units::{bytes, counted, grouped, percent, seconds};
 use draw::escaped;
@@ -8,18 +8,17 @@ use mosaic::Direction;
 use mosaic::archive::Summary;
 use mosaic::archive::site::SiteRow;
 use mosaic::archive::summary::Example;
-use mosaic::archive::view::View;
 use mosaic::thresholds::TABLE;
 use std::fmt::Write as _;
 
 const PAGE: &str = include_str!("page.html");
 
 /// Bad logs that are listed.
-const BAD_LOGS: usize = 50;
+const MAX_BAD_LOGS: usize = 50;
 /// Lower Jaccard indices are left blank, as in the paper's figure 5.
-const LEAST_SHOWN: f64 = 0.01;
+const MIN_SHOWN: f64 = 0.01;
 /// A colour this strong needs white text.
-const STRONG: f64 = 0.55;
+const MIN_FOR_WHITE_TEXT: f64 = 0.55;
 
 /// The page.
 pub fn page(summary: &Summary) -> String {
@@ -73,57 +72,24 @@ fn numbers(summary: &Summary) -> String {
 }
 
 fn tables(summary: &Summary) -> String {
-    let views = [&summary.unique, &summary.all_runs];
-    let mut out = String::new();
-    for direction in Direction::ALL {
-        let name = direction.name();
-        let shown = if direction == Direction::Read { "on_start" } else { "on_end" };
-        let mut rows = String::new();
-        let tables = views.map(|view| view.table_3.get(direction));
-        let values = tables.map(|t| [t.insignificant, t.listed(direction), t.steady, t.otherwise(direction)]);
-        let paper = PAPER_TABLE_3[direction as usize];
-        for (at, label) in ["insignificant", shown, "steady", "otherwise"].into_iter().enumerate() {
-            let paper = [paper[0][at], paper[1][at]].map(|share| format!("{share} %"));
-            rows += &table_row(&format!("{name}_{label}"), [values[0][at], values[1][at]], paper);
-        }
-        out += &table_of(&format!("When {name}s happen (Table III)"), &rows);
-    }
-    let mut rows = String::new();
-    for direction in Direction::ALL {
-        let name = format!("{}_periodic", direction.name());
-        let tables = views.map(|view| view.table_2.get(direction));
-        let paper = match direction {
-            Direction::Write => PAPER_PERIODIC_WRITES.map(|share| format!("{share} %")),
-            Direction::Read => [String::new(), "&lt; 2 %".to_owned()],
-        };
-        rows += &table_row(&name, tables.map(|t| t.periodic), paper);
-        let none = || [String::new(), String::new()];
-        rows += &table_row(&format!("– {name}_second"), tables.map(|t| t.second), none());
-        rows += &table_row(&format!("– {name}_minute"), tables.map(|t| t.minute), none());
-        rows += &table_row(&format!("– {name}_hour"), tables.map(|t| t.hour), none());
-        rows += &table_row(&format!("– {name}_day_or_more"), tables.map(|t| t.day_or_more), none());
-    }
-    out += &table_of("Periods (Table II)", &rows);
-    let share = |view: &View, name: &str| {
-        let count = view.categories.get(name).copied().unwrap_or(0);
-        if view.count == 0 { 0.0 } else { count as f64 / view.count as f64 }
+    let row = |row: &Row| {
+        let name = if row.is_part { format!("– {}", row.name) } else { row.name.clone() };
+        let [unique, all_runs] = row.shares.map(percent);
+        let [first, second] = row.paper.map(escaped);
+        format!(
+            "<tr><td>{name}</td><td>{unique}</td><td>{all_runs}</td><td class=\"paper\">{first}</td>\
+             <td class=\"paper\">{second}</td></tr>"
+        )
     };
-    let rows: String = PAPER_METADATA
-        .into_iter()
-        .map(|(name, paper)| {
-            table_row(name, views.map(|view| share(view, name)), ["", paper].map(str::to_owned))
-        })
-        .collect();
-    out += &table_of("Metadata (Figure 4)", &rows);
-    let rows: String = PAPER_CONDITIONAL
-        .into_iter()
-        .filter_map(|(given, other, paper)| {
-            let [unique, all_runs] = views.map(|view| conditional(view, given, other));
-            let name = format!("{given}: {other}");
-            Some(table_row(&name, [unique?, all_runs?], [paper, ""].map(str::to_owned)))
-        })
-        .collect();
-    out + &table_of("Of the first, share of the second (IV-D)", &rows)
+    let table = |section: Section| {
+        format!(
+            "<table><thead><tr><th>{}</th><th>applications</th><th>all runs</th>\
+             <th class=\"paper\" colspan=\"2\">paper</th></tr></thead><tbody>{}</tbody></table>",
+            section.title,
+            section.rows.iter().map(row).collect::<String>()
+        )
+    };
+    sections(summary).into_iter().map(table).collect()
 }
 
 /// A row of the table of applications; `data-` values are what it is sorted by.
@@ -144,25 +110,6 @@ fn site_row(row: &SiteRow) -> String {
     )
 }
 
-fn table_of(title: &str, rows: &str) -> String {
-    format!(
-        "<table><thead><tr><th>{title}</th><th>applications</th><th>all runs</th>\
-         <th class=\"paper\" colspan=\"2\">paper</th></tr></thead>\
-         <tbody>{rows}</tbody></table>"
-    )
-}
-
-fn table_row(name: &str, values: [f64; 2], paper: [String; 2]) -> String {
-    format!(
-        "<tr><td>{name}</td><td>{}</td><td>{}</td><td class=\"paper\">{}</td><td \
-         class=\"paper\">{}</td></tr>",
-        percent(values[0]),
-        percent(values[1]),
-        paper[0],
-        paper[1]
-    )
-}
-
 fn heat_map(names: &[&str], matrix: &[Vec<f64>], view: &str, hidden: &str, between: &str) -> String {
     let mut out = format!("<table class=\"heat\" data-view=\"{view}\"{hidden}><thead><tr><th></th>");
     for name in names {
@@ -173,10 +120,10 @@ fn heat_map(names: &[&str], matrix: &[Vec<f64>], view: &str, hidden: &str, betwe
         let _ = write!(out, "<tr><th>{a}</th>");
         for (b, index) in names.iter().zip(row) {
             let title = format!("{a}{between}{b}: {}", percent(*index));
-            if *index < LEAST_SHOWN {
+            if *index < MIN_SHOWN {
                 let _ = write!(out, "<td class=\"none\" title=\"{title}\"></td>");
             } else {
-                let strong = if *index >= STRONG { " class=\"strong\"" } else { "" };
+                let strong = if *index >= MIN_FOR_WHITE_TEXT { " class=\"strong\"" } else { "" };
                 let _ = write!(
                     out,
                     "<td{strong} style=\"background: rgba(var(--heat), {:.3})\" title=\"{title}\">{:.0}</td>",
@@ -242,9 +189,13 @@ fn bad_logs(summary: &Summary) -> String {
     if summary.invalid == 0 {
         return String::new();
     }
-    let items: String =
-        summary.bad_logs.iter().take(BAD_LOGS).map(|bad| format!("<li>{}</li>", text(&bad.reason))).collect();
-    let more = summary.invalid.saturating_sub(BAD_LOGS as u64);
+    let items: String = summary
+        .bad_logs
+        .iter()
+        .take(MAX_BAD_LOGS)
+        .map(|bad| format!("<li>{}</li>", text(&bad.reason)))
+        .collect();
+    let more = summary.invalid.saturating_sub(MAX_BAD_LOGS as u64);
     let more = if more > 0 { format!("<p>and {}.</p>", counted(more, "more log")) } else { String::new() };
     format!(
         "<h2>Invalid logs</h2><details><summary>{}</summary><ul>{items}</ul>{more}</details>",

@@ -1,10 +1,9 @@
 //! `ftio man` and `ftio completions SHELL`: manual pages and shell completions, from the same definition as
 //! `--help`.
 
-use super::Cli;
+use super::definition;
 use crate::exit::Exit;
 use anyhow::Context;
-use clap::CommandFactory;
 use std::io::Write;
 
 /// Print a completion script: bash, elvish, fish, powershell or zsh
@@ -30,7 +29,7 @@ pub struct ManArgs {
 
 /// Print a page in roff; `ftio man | man -l -` shows it.
 pub fn man(args: &ManArgs) -> anyhow::Result<Exit> {
-    let mut command = Cli::command();
+    let mut command = definition();
     command.build();
     let mut out = std::io::stdout();
     if args.list {
@@ -72,7 +71,7 @@ fn page(command: clap::Command) -> anyhow::Result<String> {
 
 pub fn completions(args: &CompletionsArgs) -> anyhow::Result<Exit> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "ftio", &mut script);
+    clap_complete::generate(args.shell, &mut definition(), "ftio", &mut script);
     std::io::stdout().write_all(&script)?;
     Ok(Exit::Done)
 }
@@ -83,7 +82,7 @@ mod tests {
 
     #[test]
     fn every_command_has_a_page_with_sections() {
-        let mut command = Cli::command();
+        let mut command = definition();
         command.build();
         let all = names(&command, "");
         assert!(all.iter().any(|name| name == "simulate turns") && all.iter().any(|name| name == "report"));

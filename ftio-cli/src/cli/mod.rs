@@ -1,4 +1,4 @@
-//! The top of the command line: options and subcommands. Each command keeps its arguments beside its code.
+//! The top of the command line: options and subcommands. Each command keeps its arguments with its code.
 
 pub mod examples;
 pub mod former;
@@ -8,7 +8,8 @@ pub mod overview;
 pub mod spelling;
 pub mod typo;
 
-use crate::values::Colour;
+use crate::values::one_of;
+use anstream::ColorChoice::{self, AlwaysAnsi, Auto, Never};
 use clap::{CommandFactory, Parser, Subcommand, ValueHint};
 use std::path::PathBuf;
 
@@ -81,12 +82,12 @@ pub struct Cli {
         long,
         global = true,
         value_name = "WHEN",
-        value_enum,
-        default_value_t,
+        value_parser = one_of([("auto", Auto), ("always", AlwaysAnsi), ("never", Never)]),
+        default_value = "auto",
         hide_possible_values = true,
         help_heading = "Output"
     )]
-    pub color: Colour,
+    pub color: ColorChoice,
 }
 
 #[derive(Debug, Subcommand)]
@@ -143,9 +144,25 @@ impl Command {
     }
 }
 
-/// The command line with its help, for so many columns.
+/// The exit status of a command that says nothing else about it.
+const EXIT_STATUS: &str = "\n\nExit status: 0 done, 1 failed, 2 wrong usage.";
+
+/// The command line; every epilogue ends with the exit status.
+pub fn definition() -> clap::Command {
+    fn completed(command: clap::Command) -> clap::Command {
+        let text = command.get_after_help().map(ToString::to_string);
+        match text.filter(|text| !text.contains("Exit status: ")) {
+            Some(text) => command.after_help(text + EXIT_STATUS),
+            None => command,
+        }
+        .mut_subcommands(completed)
+    }
+    completed(Cli::command())
+}
+
+/// The command line with its help, for a terminal of this width.
 pub fn helped(columns: usize) -> clap::Command {
-    examples::fitted(overview::grouped(Cli::command(), columns), columns).term_width(columns)
+    examples::fitted(overview::grouped(definition(), columns), columns).term_width(columns)
 }
 
 /// The names of the subcommands.
@@ -178,7 +195,7 @@ mod tests {
             }
             command.get_subcommands().for_each(check);
         }
-        check(&Cli::command());
+        check(&definition());
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub fn is_asked_for(args: &[OsString], commands: &[&str]) -> bool {
     }
 }
 
-/// All of it, for a terminal of so many columns.
+/// All of it, for a terminal of this width.
 pub fn text(command: &Command, columns: usize) -> String {
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
     format!("{about}\n\n{USAGE}\n{}\n{FIRST_STEPS}", commands(command, columns))

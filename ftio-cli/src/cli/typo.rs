@@ -4,7 +4,7 @@ use clap::error::{ContextKind, ContextValue};
 use std::path::Path;
 
 /// More changes than this make another word.
-const MOST_CHANGES: usize = 2;
+const MAX_CHANGES: usize = 2;
 
 /// What somebody may have meant who wrote `word` where a trace or a subcommand is expected; `None` if there
 /// is a file of that name, or nothing is similar.
@@ -19,7 +19,7 @@ pub fn meant(word: &Path, commands: &[&str]) -> Option<String> {
     let nearest = commands.iter().map(|command| (changes(text, command), *command)).min()?;
     let (changes, command) = nearest;
     let begins = text.len() >= 3 && command.starts_with(text);
-    (begins || (changes <= MOST_CHANGES && 2 * changes < text.len())).then(|| format!("ftio {command}"))
+    (begins || (changes <= MAX_CHANGES && 2 * changes < text.len())).then(|| format!("ftio {command}"))
 }
 
 /// A word to somebody who takes an option for another one: `-o` names the output of most programs.

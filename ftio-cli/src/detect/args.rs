@@ -2,7 +2,7 @@
 
 use crate::inputs::InputArgs;
 use crate::signal::{SupportArgs, WindowArgs};
-use crate::values::{OutlierChoice, Sampling, share};
+use crate::values::{Sampling, outlier, share};
 use clap::{ArgAction, ValueEnum, ValueHint};
 use ftio_core::detect::per_group::Group;
 use ftio_core::detect::{Method, Options, Outlier};
@@ -31,10 +31,10 @@ pub struct Args {
     pub window: WindowArgs,
 
     /// How outstanding frequencies are found; if two methods are given, as in zscore,dbscan, both must agree
-    #[arg(long, value_name = "METHOD", value_enum, value_delimiter = ',', num_args = 1)]
+    #[arg(long, value_name = "METHOD", value_parser = outlier(), value_delimiter = ',', num_args = 1)]
     #[arg(default_value = "zscore")]
     #[arg(help_heading = SPECTRUM)]
-    pub outlier: Vec<OutlierChoice>,
+    pub outlier: Vec<Outlier>,
 
     /// How strong another frequency must be to count as a candidate, as a share of the strongest (0 to 1)
     #[arg(long, value_name = "SHARE", value_parser = share, default_value = "0.8")]
@@ -142,8 +142,8 @@ impl Args {
     /// For the analysis.
     pub fn options(&self) -> Options {
         Options {
-            outlier: self.outlier.first().map_or(Outlier::ZScore, |&choice| choice.into()),
-            second_outlier: self.outlier.get(1).map(|&choice| choice.into()),
+            outlier: self.outlier.first().copied().unwrap_or_default(),
+            second_outlier: self.outlier.get(1).copied(),
             top: self.top,
             keep_requests: self.picture().is_some(),
             reconstruct: self.reconstruct,

@@ -6,38 +6,42 @@ use super::output::{Output, Results};
 use crate::exit::Exit;
 use ::csv::Writer;
 use ftio_core::detect::Analysis;
+use ftio_core::detect::detection::Detection;
 use std::fmt::Display;
 use std::io::{self, Stdout, Write};
 
 /// The columns that say what a row belongs to.
 const WHOSE: [&str; 3] = ["source", "rank", "file"];
 
-const RESULTS: [&str; 25] = [
-    "mode",
-    "ranks",
-    "total_bytes",
-    "t_start",
-    "t_end",
-    "sampling_frequency",
-    "n_samples",
-    "abstraction_error",
-    "periodic",
-    "period",
-    "frequency",
-    "confidence",
-    "refined_confidence",
-    "signal",
-    "sigma_vol",
-    "sigma_time",
-    "periodicity_score",
-    "r_io",
-    "b_io",
-    "bytes_per_period",
-    "next_start",
-    "next_end",
-    "next_bytes",
-    "requests",
-    "complete",
+/// A column of results: its name, and what is in it.
+type Column = (&'static str, fn(&Detection) -> String);
+
+const RESULTS: [Column; 25] = [
+    ("mode", |found| found.mode.to_string()),
+    ("ranks", |found| optional(found.ranks)),
+    ("total_bytes", |found| found.total_bytes.to_string()),
+    ("t_start", |found| found.t_start.to_string()),
+    ("t_end", |found| found.t_end.to_string()),
+    ("sampling_frequency", |found| optional(found.sampling_frequency)),
+    ("n_samples", |found| found.n_samples.to_string()),
+    ("abstraction_error", |found| found.abstraction_error.to_string()),
+    ("periodic", |found| found.periodic.to_string()),
+    ("period", |found| optional(found.period)),
+    ("frequency", |found| optional(found.frequency)),
+    ("confidence", |found| found.confidence.to_string()),
+    ("refined_confidence", |found| optional(found.refined_confidence)),
+    ("signal", |found| found.signal.to_string()),
+    ("sigma_vol", |found| optional(found.characterization.sigma_vol)),
+    ("sigma_time", |found| optional(found.characterization.sigma_time)),
+    ("periodicity_score", |found| optional(found.characterization.periodicity_score)),
+    ("r_io", |found| optional(found.characterization.r_io)),
+    ("b_io", |found| optional(found.characterization.b_io)),
+    ("bytes_per_period", |found| optional(found.characterization.bytes_per_period)),
+    ("next_start", |found| optional(found.next_phase.map(|next| next.start))),
+    ("next_end", |found| optional(found.next_phase.map(|next| next.end))),
+    ("next_bytes", |found| optional(found.next_phase.map(|next| next.bytes))),
+    ("requests", |found| optional(found.requests)),
+    ("complete", |found| found.complete.to_string()),
 ];
 
 /// Prints them.
@@ -70,7 +74,7 @@ struct Table<W: Write>(Writer<W>);
 impl<W: Write> Table<W> {
     fn new(out: W, what: CsvChoice) -> io::Result<Self> {
         let columns = match what {
-            CsvChoice::Results => &RESULTS[..],
+            CsvChoice::Results => &RESULTS.map(|(name, _)| name)[..],
             CsvChoice::Signal => &["time", "bandwidth", "reconstruction"],
             CsvChoice::Spectrum => &["k", "frequency", "power"],
             CsvChoice::Segments => &["start", "end", "period", "confidence"],
@@ -84,7 +88,7 @@ impl<W: Write> Table<W> {
     /// The rows of one result.
     fn rows(&mut self, analysis: &Analysis, what: CsvChoice) -> io::Result<()> {
         match what {
-            CsvChoice::Results => self.row(analysis, &result(analysis)),
+            CsvChoice::Results => self.row(analysis, &RESULTS.map(|(_, cell)| cell(&analysis.detection))),
             CsvChoice::Signal => self.signal(analysis),
             CsvChoice::Phases => self.phases(analysis),
             CsvChoice::Spectrum => {
@@ -140,39 +144,6 @@ impl<W: Write> Table<W> {
         // It ends the record that was begun.
         Ok(self.0.write_record(fields)?)
     }
-}
-
-fn result(analysis: &Analysis) -> Vec<String> {
-    let found = &analysis.detection;
-    let c = &found.characterization;
-    let next = found.next_phase;
-    vec![
-        found.mode.to_string(),
-        optional(found.ranks),
-        found.total_bytes.to_string(),
-        found.t_start.to_string(),
-        found.t_end.to_string(),
-        optional(found.sampling_frequency),
-        found.n_samples.to_string(),
-        found.abstraction_error.to_string(),
-        found.periodic.to_string(),
-        optional(found.period),
-        optional(found.frequency),
-        found.confidence.to_string(),
-        optional(found.refined_confidence),
-        found.signal.to_string(),
-        optional(c.sigma_vol),
-        optional(c.sigma_time),
-        optional(c.periodicity_score),
-        optional(c.r_io),
-        optional(c.b_io),
-        optional(c.bytes_per_period),
-        optional(next.map(|next| next.start)),
-        optional(next.map(|next| next.end)),
-        optional(next.map(|next| next.bytes)),
-        optional(found.requests),
-        found.complete.to_string(),
-    ]
 }
 
 fn optional(value: Option<impl Display>) -> String {

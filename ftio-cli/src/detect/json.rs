@@ -2,6 +2,7 @@
 
 use super::output::{Output, Results};
 use crate::exit::Exit;
+use crate::print;
 use std::io::{self, BufWriter, Stdout, Write};
 
 /// Prints them.
@@ -19,8 +20,7 @@ impl Json {
 impl Output for Json {
     fn results(&mut self, results: Results<'_>) -> anyhow::Result<Exit> {
         for analysis in results.analyses {
-            serde_json::to_writer(&mut self.out, &analysis.detection).map_err(io::Error::from)?;
-            writeln!(self.out)?;
+            print::json(&mut self.out, &analysis.detection)?;
         }
         self.out.flush()?;
         Ok(Exit::Done)

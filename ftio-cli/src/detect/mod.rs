@@ -10,7 +10,7 @@ mod text;
 
 use crate::exit::{Exit, wrong_usage};
 use crate::inputs;
-use crate::terminal::text::{Severity, complain, printable, warn_once};
+use crate::terminal::text::{Severity, complain, note, printable, warn_once};
 use crate::terminal::waiting::Waiting;
 use anyhow::bail;
 pub use args::Args;
@@ -117,7 +117,7 @@ impl Work {
             };
             match analyses.first() {
                 Some(first) if !self.quiet => narrate(first, self.verbose),
-                None => complain(Severity::Note, &format!("{name}: no requests to analyse")),
+                None => note!("{name}: no requests to analyse"),
                 _ => {}
             }
             let results =

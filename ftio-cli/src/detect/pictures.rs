@@ -3,7 +3,7 @@
 use super::output::{Output, Results};
 use crate::exit::Exit;
 use crate::picture::PictureFile;
-use crate::terminal::text::{Severity, complain};
+use crate::terminal::text::error;
 use anyhow::ensure;
 use draw::plot;
 use ftio_core::detect::Analysis;
@@ -39,7 +39,7 @@ impl Output for Pictures {
             self.drawn += 1;
             let file = if results.several { self.file.numbered(self.drawn) } else { self.file.clone() };
             if let Err(problem) = self.draw(analysis, &file) {
-                complain(Severity::Error, &format!("{problem:#}"));
+                error!("{problem:#}");
                 exit = Exit::Failed;
             }
         }

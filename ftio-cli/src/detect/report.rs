@@ -16,16 +16,16 @@ const PERHAPS: f64 = 0.75;
 /// How wide the sparkline is where the terminal does not say.
 const WIDTH: usize = 64;
 
-/// Columns beside the sparkline: the label, and the highest sample with its length.
+/// Columns next to the sparkline: the label, and the highest sample with its length.
 const BESIDE: usize = LABEL + 4 + 30;
 
-/// In fewer columns, what is beside the sparkline goes below it.
+/// In fewer columns, what is next to the sparkline goes below it.
 const NARROW: usize = 76;
 
 /// How wide labels are.
 const LABEL: usize = 11;
 
-/// The result of one trace, for a terminal of so many columns if that is known.
+/// The result of one trace, for a terminal of this width, if it is known.
 pub fn detection(analysis: &Analysis, style: Style, columns: Option<usize>) -> String {
     let found = &analysis.detection;
     let units = Units::of(analysis);

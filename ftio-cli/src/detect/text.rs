@@ -87,11 +87,11 @@ impl Row {
 const CELLS: usize = 46;
 
 /// The shortest that names are cut to.
-const LEAST_NAME: usize = 12;
+const MIN_NAME: usize = 12;
 
 /// All inputs, one line each; names are cut where the terminal is too narrow for them.
 fn table(rows: &[Row], columns: Option<usize>, style: Style) -> String {
-    let most = columns.map_or(usize::MAX, |columns| columns.saturating_sub(CELLS).max(LEAST_NAME));
+    let most = columns.map_or(usize::MAX, |columns| columns.saturating_sub(CELLS).max(MIN_NAME));
     let widest = rows.iter().map(|row| width(&row.name)).max().unwrap_or(0).min(most);
     let line = |name: &str, cells: &[String; 4]| {
         let pad = " ".repeat(widest - width(name).min(widest));

@@ -5,7 +5,7 @@
 mod watch;
 
 use crate::exit::Exit;
-use crate::terminal::text::{Severity, complain};
+use crate::terminal::text::{Severity, complain, note};
 use crate::values::positive_seconds;
 use clap::Args;
 pub use sources::follow::Trace;
@@ -26,8 +26,8 @@ const LIVENESS_CHECK: Duration = Duration::from_secs(2);
 /// How often files are looked at.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct PollArgs {
-    /// Look for additions this often, besides file events [default: 1 on network file systems, which have no
-    /// events; else 10]
+    /// Look for additions this often, even without file events [default: 1 on network file systems, which
+    /// have no events; else 10]
     #[arg(long, value_name = "SECONDS", value_parser = positive_seconds, allow_negative_numbers = true)]
     #[arg(hide_short_help = true)]
     pub poll: Option<f64>,
@@ -96,7 +96,7 @@ pub trait Handler {
     }
 }
 
-/// Follow the traces until told to stop, or until everything has ended if that is asked for.
+/// Follow the traces until asked to stop, or until everything has ended if that is asked for.
 pub fn follow(
     traces: &mut [Trace],
     handler: &mut dyn Handler,
@@ -126,7 +126,7 @@ pub fn follow(
                         endless.push(number);
                         let name = trace.path().display();
                         let why = "its format does not say when the job has ended: give --timeout as well";
-                        complain(Severity::Note, &format!("{name}: {why}"));
+                        note!("{name}: {why}");
                     }
                 }
                 Err(error) => {

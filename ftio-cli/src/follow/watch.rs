@@ -26,20 +26,8 @@ const WITH_EVENTS: Duration = Duration::from_secs(10);
 /// File systems that other machines write to (`statfs(2)`): NFS, SMB, CIFS, SMB2, AFS, Coda, Lustre, GPFS,
 /// Ceph, BeeGFS, 9P, FUSE (sshfs, many parallel ones), OrangeFS, PanFS.
 const NETWORK: [u64; 14] = [
-    0x6969,
-    0x517b,
-    0xff53_4d42,
-    0xfe53_4d42,
-    0x5346_414f,
-    0x7375_7245,
-    0x0bd0_0bd0,
-    0x4750_4653,
-    0x00c3_6400,
-    0x1983_0326,
-    0x0102_1997,
-    0x6573_5546,
-    0x2003_0528,
-    0xaad7_aaea,
+    0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x5346414f, 0x73757245, 0x0bd00bd0, 0x47504653, 0x00c36400,
+    0x19830326, 0x01021997, 0x65735546, 0x20030528, 0xaad7aaea,
 ];
 
 /// Why the waiting ended.

@@ -7,15 +7,17 @@ mod table;
 use crate::exit::{Exit, wrong_usage};
 use crate::inputs::{self, layer};
 use crate::picture::PictureFile;
+use crate::print as printed;
 use crate::scale::parameters::{self, Parameter};
 use crate::scale::{self, Target};
 use crate::signal::ModeArgs;
 use crate::terminal::style::Style;
-use crate::terminal::text::{Severity, complain, printable};
+use crate::terminal::text::{Severity, complain, note, printable, warning};
 use crate::terminal::units::counted;
 use crate::terminal::waiting::Waiting;
+use crate::values::one_of;
 use anyhow::{Context, bail};
-use clap::{ValueEnum, ValueHint};
+use clap::ValueHint;
 use draw::{Format, draw_sheet, models as pictures};
 use perf_model::input::{self, Scaling};
 use perf_model::output::json::Record;
@@ -66,9 +68,7 @@ is given.
 How to read the table: the error is the leave-one-out error, that is, how far off the formula is at a \
 point that it was not fitted to. Where the data cannot separate the formula from the next best one (odds \
 below 20 to 1), the other is shown after \"or\": they may differ greatly beyond the measured scales, and \
-the interval of --evaluate covers both.
-
-Exit status: 0 done, 1 failed, 2 wrong usage.";
+the interval of --evaluate covers both.";
 
 /// Find the formula behind runs, or measurements, at several scales
 ///
@@ -114,9 +114,9 @@ pub struct Args {
 
     /// Cube profiles: with weak scaling every process is a measurement, with weak-threaded every thread that
     /// did something, with strong scaling their sum is one
-    #[arg(long, value_enum, value_name = "KIND", default_value_t)]
+    #[arg(long, value_parser = one_of(SCALINGS), value_name = "KIND", default_value = "weak")]
     #[arg(hide_short_help = true)]
-    pub scaling: ScalingChoice,
+    pub scaling: Scaling,
 
     /// Set an option of the fit, such as modeler=refining or poly_exponents=0,1/2,1; may be given several
     /// times. `--set help` lists all, with their values and where they come from
@@ -166,13 +166,8 @@ pub struct Args {
 }
 
 /// `--scaling`.
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-pub enum ScalingChoice {
-    #[default]
-    Weak,
-    WeakThreaded,
-    Strong,
-}
+const SCALINGS: [(&str, Scaling); 3] =
+    [("weak", Scaling::Weak), ("weak-threaded", Scaling::WeakThreaded), ("strong", Scaling::Strong)];
 
 impl Args {
     /// Words after `--set` that set nothing: `help`, or, in `--set FILE`, the file.
@@ -211,10 +206,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let models = model(&experiment, &settings.options)?;
     drop(waiting);
     for skipped in &models.skipped {
-        complain(
-            Severity::Warning,
-            &format!("{name}: {}, {}: {}", skipped.callpath, skipped.metric, skipped.reason),
-        );
+        warning!("{name}: {}, {}: {}", skipped.callpath, skipped.metric, skipped.reason);
     }
     let parse = |text: &str| {
         point::parse(text, &models.parameters).map_err(|problem| wrong_usage(problem.to_string()))
@@ -321,13 +313,8 @@ fn measure(runs: &[PathBuf], args: &Args) -> anyhow::Result<Found> {
     }
 }
 
-fn read_measurements(file: &Path, scaling: ScalingChoice) -> anyhow::Result<Experiment> {
+fn read_measurements(file: &Path, scaling: Scaling) -> anyhow::Result<Experiment> {
     if file.is_dir() {
-        let scaling = match scaling {
-            ScalingChoice::Weak => Scaling::Weak,
-            ScalingChoice::WeakThreaded => Scaling::WeakThreaded,
-            ScalingChoice::Strong => Scaling::Strong,
-        };
         return Ok(input::read_runs(file, scaling)?);
     }
     if file.as_os_str() != "-" {
@@ -372,8 +359,7 @@ fn ranking(models: &Models, place: &[f64], args: &Args, out: &mut impl Write) ->
     }
     for ranked in ranked {
         let record = RankRecord { schema: "ftio.rank/1", point: place, ranked };
-        serde_json::to_writer(&mut *out, &record).map_err(std::io::Error::from)?;
-        writeln!(out)?;
+        printed::json(out, &record)?;
     }
     Ok(())
 }
@@ -386,12 +372,9 @@ fn draw(models: &Models, points: &[Vec<f64>], file: &PictureFile, all: bool) -> 
         let (most, count) = (pictures::MAX_DRAWN, charts.len());
         if count > most {
             let name = file.path().display();
-            complain(
-                Severity::Note,
-                &format!(
-                    "{name}: the first {most} of {count} models; choose with --callpath and --metric, or use \
+            note!(
+                "{name}: the first {most} of {count} models; choose with --callpath and --metric, or use \
                      .html"
-                ),
             );
         }
         draw_sheet(&pictures::sheet(&charts[..count.min(most)]), file.format())?

@@ -1,6 +1,7 @@
 //! Models and rankings as tables, metric by metric.
 
 use crate::terminal::style::Style;
+use crate::terminal::table;
 use crate::terminal::text::printable;
 use crate::terminal::units::counted;
 use draw::models::formula::{amount, formula, function, number};
@@ -36,7 +37,7 @@ pub fn table(experiment: &Experiment, models: &Models, shown: &Shown<'_>, style:
         let rows = listed.iter().filter(|model| model.metric == metric);
         let rows = rows.map(|model| row(model, &models.parameters, shown)).collect::<Vec<_>>();
         text.push('\n');
-        aligned(&columns, &rows, style, &mut text);
+        aligned(columns, rows, style, &mut text);
     }
     foot(&listed, models.models.len() - listed.len(), style, &mut text);
     text
@@ -169,7 +170,7 @@ pub fn ranking(ranked: &[Ranked], parameters: &[String], point: &[f64], all: boo
         let columns = [&[name, "predicted"], middle, &["since the largest measured"]].concat();
         let columns: Vec<String> = columns.into_iter().map(str::to_owned).collect();
         text.push('\n');
-        aligned(&columns, &rows, style, &mut text);
+        aligned(columns, rows, style, &mut text);
     }
     text
 }
@@ -179,27 +180,18 @@ fn heading(one: &Ranked) -> String {
     one.counts().map_or_else(|| one.metric.clone(), |counts| format!("{}: {counts}", one.metric))
 }
 
-/// Columns below their names; all but the last as wide as their widest entry.
-fn aligned(columns: &[String], rows: &[Vec<String>], style: Style, text: &mut String) {
-    let width = |i: usize| {
-        let entries = rows.iter().filter_map(|row| row.get(i)).chain(columns.get(i));
-        entries.map(|entry| entry.chars().count()).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..columns.len()).map(width).collect();
-    let line = |entries: &[String]| {
-        let cells = entries.iter().zip(&widths).enumerate().map(|(i, (entry, &width))| {
-            // The second column of formulas and the first read from the left, amounts from the right.
-            let right = i > 1 && i + 1 < columns.len() || (i == 1 && columns[1] == "predicted");
-            if right { format!("{entry:>width$}") } else { format!("{entry:<width$}") }
-        });
-        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-    };
-    let heading = line(columns);
-    let name = columns.first().map_or("", String::as_str);
-    let rest = heading.strip_prefix(name).unwrap_or_default();
+/// Columns below their names.
+fn aligned(columns: Vec<String>, rows: Vec<Vec<String>>, style: Style, text: &mut String) {
+    let last = columns.len() - 1;
+    let name = columns.first().cloned().unwrap_or_default();
+    // Formulas and what stands at the ends of a row read from the left, amounts from the right.
+    let amounts = if columns.get(1).is_some_and(|second| second == "predicted") { 1 } else { 2 };
+    let rows: Vec<Vec<String>> = std::iter::once(columns).chain(rows).collect();
+    let lines = table::lines(&rows, 2, |column| column < amounts || column == last);
+    let heading = lines.first().and_then(|line| line.strip_prefix(&name)).unwrap_or_default();
     // Writing to a string cannot fail.
-    let _ = writeln!(text, "{}{}", style.bold(name), style.dim(rest));
-    for row in rows {
-        let _ = writeln!(text, "{}", line(row));
+    let _ = writeln!(text, "{}{}", style.bold(&name), style.dim(heading));
+    for line in lines.iter().skip(1) {
+        let _ = writeln!(text, "{line}");
     }
 }

@@ -3,8 +3,9 @@
 use crate::follow::PollArgs;
 use crate::inputs::QuantityArgs;
 use crate::signal::{SignalArgs, SupportArgs};
-use crate::values::{OutlierChoice, positive_seconds, share};
+use crate::values::{outlier, positive_seconds, share};
 use clap::ValueHint;
+use ftio_core::detect::Outlier;
 use ftio_core::predict::{PredictOptions, WindowRule};
 use std::path::PathBuf;
 
@@ -84,8 +85,8 @@ pub struct PredictionArgs {
 /// Options of the Python FTIO, and of ftio 0.2, that change no prediction: they are taken, and do nothing.
 #[derive(Clone, Debug, clap::Args)]
 pub struct FormerArgs {
-    #[arg(long, hide = true, value_name = "METHOD", value_enum)]
-    pub outlier: Option<OutlierChoice>,
+    #[arg(long, hide = true, value_name = "METHOD", value_parser = outlier())]
+    pub outlier: Option<Outlier>,
     #[arg(long, hide = true, value_name = "SHARE", value_parser = share)]
     pub tol: Option<f64>,
     #[arg(long, hide = true)]

@@ -4,7 +4,7 @@
 //! nor other outputs.
 
 use super::sink::Sink;
-use crate::terminal::text::{Severity, complain};
+use crate::terminal::text::warning;
 use anyhow::Context;
 use ftio_core::predict::Prediction;
 use std::io::{self, Write};
@@ -60,7 +60,7 @@ fn work(command: &str, calls: &Receiver<Call>) {
         if let Err(problem) = result
             && !std::mem::replace(&mut complained, true)
         {
-            complain(Severity::Warning, &format!("--exec: {command}: {problem} (reported once)"));
+            warning!("--exec: {command}: {problem} (reported once)");
         }
     }
 }

@@ -39,7 +39,7 @@ impl TextLines {
 impl Sink for TextLines {
     fn prediction(&mut self, prediction: &Prediction, _json: &str) -> io::Result<()> {
         let line = line(prediction, self.named, self.style);
-        // Whoever reads a pipe or a file has one line for each.
+        // A pipe or a file gets one line for each.
         match self.place {
             Place::Stdout => writeln!(io::stdout(), "{}", broken(&line, columns_of(&io::stdout()))),
             Place::Stderr => writeln!(io::stderr(), "{}", broken(&line, columns_of(&io::stderr()))),
@@ -47,7 +47,7 @@ impl Sink for TextLines {
     }
 }
 
-/// The line for a terminal of so many columns, broken between words.
+/// The line for a terminal of this width, broken between words.
 fn broken(line: &str, columns: Option<usize>) -> String {
     const INDENT: usize = 11;
     match columns.filter(|columns| width(line) > *columns) {

@@ -14,7 +14,7 @@ mod tui;
 
 use crate::exit::Exit;
 use crate::follow::{Trace, Until, follow};
-use crate::terminal::text::{Severity, complain};
+use crate::terminal::text::note;
 pub use args::{Args, OutArgs, PredictionArgs};
 pub use lines::Place;
 pub use published::Published;
@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 pub use tui::Tui;
 
-/// Follow until told to stop, or until everything has ended if that is asked for.
+/// Follow until asked to stop, or until everything has ended if that is asked for.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let reading = args.prediction.quantity.options()?;
     let options = args.prediction.options();
@@ -35,7 +35,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let mut predicting = Predicting::new(args.traces.iter().map(PathBuf::as_path), &options, sinks, tui);
     if !args.out.tui {
         args.traces.iter().filter(|path| !is_there(path)).for_each(|path| {
-            complain(Severity::Note, &format!("waiting for {}", path.display()));
+            note!("waiting for {}", path.display());
         });
     }
     let timeout = args.timeout.map(Duration::from_secs_f64);

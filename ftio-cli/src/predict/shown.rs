@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Instant;
 
 /// How many predictions are remembered.
-const REMEMBERED: usize = 32;
+const MAX_PREDICTIONS: usize = 32;
 
 /// What there is to show of a signal.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ impl Shown {
         (self.at, self.signal) = (Instant::now(), signal.clone());
         self.change = prediction.change.or(self.change);
         self.before.push_back((prediction.t, prediction.period));
-        if self.before.len() > REMEMBERED {
+        if self.before.len() > MAX_PREDICTIONS {
             self.before.pop_front();
         }
         self.last = Some(prediction.clone());

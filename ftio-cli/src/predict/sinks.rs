@@ -6,7 +6,7 @@ use super::lines::{JsonLines, Place, TextLines};
 use super::prometheus::Prometheus;
 use super::sink::Sink;
 use super::socket;
-use crate::terminal::text::{Severity, complain};
+use crate::terminal::text::note;
 use anyhow::Context;
 use ftio_core::predict::Prediction;
 use std::io::{self, Write};
@@ -59,7 +59,7 @@ impl Sinks {
     /// Another run has begun under the same name.
     pub fn restarted(&self, name: &Path) {
         if !self.live {
-            complain(Severity::Note, &format!("{}: another run has begun", name.display()));
+            note!("{}: another run has begun", name.display());
         }
     }
 

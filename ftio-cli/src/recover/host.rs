@@ -1,21 +1,21 @@
 //! `ftio recover --host`: what dead processes have left in the memory of this host.
 
 use crate::exit::Exit;
-use crate::terminal::text::{Severity, complain};
+use crate::print;
+use crate::terminal::text::{Severity, complain, error};
 use crate::terminal::units::{bytes, counted};
 use files::Dir;
 use files::user::{self, Identity, run_as};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 use tmio_trace::roll;
 use tmio_trace::salvage::{SpoolDirectory, Tally};
 
 /// How long to wait for what is done in another user's name.
-const PATIENCE: Duration = Duration::from_secs(60);
+const MAX_WAIT: Duration = Duration::from_secs(60);
 
 /// The line of `--json`.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -50,26 +50,16 @@ pub fn run(directories: &[PathBuf], json: bool) -> anyhow::Result<Exit> {
     for problem in &problems {
         complain(Severity::Error, problem);
     }
-    let mut out = std::io::stdout();
-    if json {
-        let schema = "ftio.clean/1";
-        let record = Record { schema, removed, bytes: size, operations, kept, failed, lists, problems };
-        serde_json::to_writer(&mut out, &record).map_err(std::io::Error::from)?;
-        writeln!(out)?;
-    } else {
+    let schema = "ftio.clean/1";
+    let record = Record { schema, removed, bytes: size, operations, kept, failed, lists, problems };
+    print::result(json, &record, |_| {
         let (spools, operations) = (counted(removed, "spool"), counted(operations, "operation"));
-        writeln!(
-            out,
-            "{spools} removed ({}), {operations} added to their traces, {kept} in use",
-            bytes(size as f64)
-        )?;
-    }
+        let size = bytes(size as f64);
+        format!("{spools} removed ({size}), {operations} added to their traces, {kept} in use\n")
+    })?;
     if failed > 0 {
         let spools = counted(failed, "spool");
-        complain(
-            Severity::Error,
-            &format!("{spools} kept: their records could not be added to their traces"),
-        );
+        error!("{spools} kept: their records could not be added to their traces");
         return Ok(Exit::Failed);
     }
     Ok(Exit::Done)
@@ -123,7 +113,7 @@ fn clean_for(user: u32, left: Left) -> Option<std::io::Result<(Tally, u64)>> {
     }
     let who = if user == me { Identity::alone(me) } else { Identity::of_user(user) };
     // A path that another user has written may lead to a server that does not answer.
-    let limit = (user != me).then_some(PATIENCE);
+    let limit = (user != me).then_some(MAX_WAIT);
     Some(run_as(&who, limit, move || {
         let mut tally = Tally::default();
         left.spools.iter().for_each(|spools| spools.clean(None, &mut tally));

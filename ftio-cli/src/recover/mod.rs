@@ -4,7 +4,8 @@ pub mod host;
 
 use crate::exit::Exit;
 use crate::output::{self, Draft};
-use crate::terminal::text::{Severity, complain};
+use crate::print;
+use crate::terminal::text::{Severity, complain, error, warning};
 use crate::terminal::units::counted;
 use crate::terminal::waiting::Waiting;
 use anyhow::{Context, bail};
@@ -123,15 +124,15 @@ fn one(trace: &Path, args: &Args) -> anyhow::Result<Exit> {
 /// Processes that had no helper have left their records in memory: they are written out, if the tracer is
 /// here.
 fn write_out_forgotten(trace: &Path) -> anyhow::Result<()> {
-    const LONGEST: Duration = Duration::from_secs(60);
+    const MAX_WAIT: Duration = Duration::from_secs(60);
     let jobs = helper::forgotten_jobs();
     if jobs.is_empty() {
         return Ok(());
     }
     let whole = match library::find(None) {
-        Ok(library) => helper::write_out_all(&library, jobs, LONGEST)?,
+        Ok(library) => helper::write_out_all(&library, jobs, MAX_WAIT)?,
         Err(problem) => {
-            complain(Severity::Warning, &format!("records stay in memory: {problem:#}"));
+            warning!("records stay in memory: {problem:#}");
             return Ok(());
         }
     };
@@ -166,20 +167,13 @@ fn recover_to(trace: &Path, args: &Args, output: Option<Draft>) -> anyhow::Resul
 
 /// Says what is in the trace.
 fn tell(place: &Path, outcome: &Outcome, ranks: u64, json: bool) -> anyhow::Result<()> {
-    let mut out = std::io::stdout();
-    if json {
-        let (trace, operations, complete) = (&*shown(place), outcome.operations, outcome.complete);
-        let record = Record { schema: "ftio.recover/1", trace, operations, ranks, complete };
-        return Ok(writeln!(out, "{}", serde_json::to_string(&record)?)?);
-    }
-    Ok(writeln!(
-        out,
-        "{}: {} of {}; {}",
-        shown(place),
-        counted(outcome.operations, "operation"),
-        counted(ranks, "rank"),
-        if outcome.complete { "complete" } else { "incomplete, as the job did not finish" }
-    )?)
+    let (trace, operations, complete) = (&*shown(place), outcome.operations, outcome.complete);
+    let record = Record { schema: "ftio.recover/1", trace, operations, ranks, complete };
+    Ok(print::result(json, &record, |_| {
+        let (operations, ranks) = (counted(operations, "operation"), counted(ranks, "rank"));
+        let state = if complete { "complete" } else { "incomplete, as the job did not finish" };
+        format!("{trace}: {operations} of {ranks}; {state}\n")
+    })?)
 }
 
 /// Removes what was recovered.
@@ -188,7 +182,7 @@ fn clear(remains: &Remains, force: bool) -> anyhow::Result<Exit> {
         Ok(()) => Ok(Exit::Done),
         Err(NotRemoved::Io(error)) => Err(error).with_context(|| shown(&remains.parts)),
         Err(reason) => {
-            complain(Severity::Error, &format!("{}: {reason}", shown(&remains.parts)));
+            error!("{}: {reason}", shown(&remains.parts));
             Ok(Exit::Failed)
         }
     }

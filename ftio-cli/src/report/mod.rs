@@ -28,14 +28,12 @@ Examples:
       ftio report run-1.msgpack run-2.msgpack run-3.msgpack -o runs.html
   In the terminal, or for another program:
       ftio report --format text run.msgpack
-      ftio report --json run.msgpack | jq .findings
-
-Exit status: 0 done, 1 failed, 2 wrong usage.";
+      ftio report --json run.msgpack | jq .findings";
 
 /// Write a report about a job: cost, phases, files, ranks, advice
 ///
-/// The page needs no network and nothing else beside it. What an input does not tell is said where it is
-/// missing, with how to get it. Several inputs give a page that compares them.
+/// The page needs no network and no other file. Missing data is marked where it would be, with how to record
+/// it. Several inputs give a page that compares them.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {

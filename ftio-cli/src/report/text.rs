@@ -2,15 +2,16 @@
 
 use crate::advise::block;
 use crate::detect::report::detection;
-use crate::info::table;
+use crate::info;
 use crate::study::{PhaseRow, Study};
 use crate::terminal::style::Style;
+use crate::terminal::table;
 use crate::terminal::units::{Units, seconds};
-use crate::terminal::width::{columns, width};
+use crate::terminal::width::columns;
 use std::fmt::Write;
 
 /// So many phases are listed.
-const PHASES: usize = 40;
+const MAX_PHASES: usize = 40;
 
 /// All studies.
 pub fn text(studies: &[Study]) -> String {
@@ -21,7 +22,7 @@ pub fn text(studies: &[Study]) -> String {
             out.push('\n');
         }
         let _ = writeln!(out, "{}", style.bold("JOB"));
-        out += &table(&study.summary, style, columns, 10);
+        out += &info::table(&study.summary, style, columns, 10);
         if let Ok(analysis) = &study.analysis {
             let _ = writeln!(out, "\n{}", style.bold("PERIOD"));
             out += &detection(analysis, style, columns);
@@ -52,22 +53,14 @@ fn phases(study: &Study, columns: Option<usize>) -> String {
         ]
     };
     let heads = ["Phase", "Start", "End", "Bytes", "Bandwidth", "Ranks", "Lost time"].map(str::to_owned);
-    let mut lines = vec![heads];
-    lines.extend(phases.iter().enumerate().take(PHASES).map(cells));
-    let widest = |column: usize| lines.iter().map(|cells| width(&cells[column])).max().unwrap_or(0);
-    let widths: [usize; 7] = std::array::from_fn(widest);
-    let needed: usize = widths.iter().map(|width| width + 2).sum();
-    // Where the terminal is narrower, columns stand closer.
-    let gap = if columns.is_some_and(|columns| needed > columns) { " " } else { "  " };
-    let mut out = String::new();
-    for cells in &lines {
-        for (cell, wide) in cells.iter().zip(widths) {
-            let _ = write!(out, "{gap}{}{cell}", " ".repeat(wide - width(cell).min(wide)));
-        }
-        out.push('\n');
-    }
-    if phases.len() > PHASES {
-        let _ = writeln!(out, "  and {} more: ftio --csv=phases lists all", phases.len() - PHASES);
+    let mut rows = vec![heads];
+    rows.extend(phases.iter().enumerate().take(MAX_PHASES).map(cells));
+    let gap = table::gap(&rows, 2, columns);
+    let indent = " ".repeat(gap);
+    let lines = table::lines(&rows, gap, |_| false).into_iter().map(|line| format!("{indent}{line}\n"));
+    let mut out: String = lines.collect();
+    if phases.len() > MAX_PHASES {
+        let _ = writeln!(out, "  and {} more: ftio --csv=phases lists all", phases.len() - MAX_PHASES);
     }
     out
 }

@@ -5,7 +5,7 @@ pub mod parameters;
 
 use crate::exit::{Exit, told, wrong_usage};
 use crate::inputs::{self, InputArgs};
-use crate::terminal::text::{Severity, complain, printable, warn_once};
+use crate::terminal::text::{Severity, complain, note, printable, warn_once, warning};
 use crate::terminal::units::counted;
 use crate::terminal::waiting::Waiting;
 use anyhow::Context;
@@ -71,7 +71,7 @@ pub struct Args {
     #[arg(short, long, value_name = "MODE", hide_possible_values = true)]
     pub mode: Option<Mode>,
 
-    /// As the Python FTIO's ioparse does: write scale.jsonl anew
+    /// As the Python FTIO's ioparse does: replace scale.jsonl
     #[arg(long, hide = true, conflicts_with = "output")]
     pub as_ioparse: bool,
 
@@ -140,8 +140,7 @@ fn measure(opened: Opened, mode: Option<Mode>, parameters: &[Parameter]) -> anyh
     let (profile, analysis) = profile_and(opened, Box::new(look))?;
     warn_once(&profile.warnings);
     // A log of counters alone has no period, and is of use all the same.
-    let analysis =
-        analysis.map_err(|problem| complain(Severity::Note, &format!("no period: {problem}"))).ok();
+    let analysis = analysis.map_err(|problem| note!("no period: {problem}")).ok();
     let point = point(&path, profile.ranks, parameters).map_err(anyhow::Error::msg)?;
     let detection = analysis.as_ref().map(|analysis| &analysis.detection);
     let values = measurements(&profile, detection).into_iter();
@@ -163,19 +162,13 @@ pub fn tell(added: &Extension, target: &Target, runs: usize) {
         if more > 0 { format!("{} and {more} more", named.join(", ")) } else { named.join(", ") }
     };
     if !added.left_out.is_empty() {
-        complain(
-            Severity::Note,
-            &format!("not every run has {}: left out; --ragged keeps what there is", list(&added.left_out)),
-        );
+        note!("not every run has {}: left out; --ragged keeps what there is", list(&added.left_out));
     }
     if !added.missing.is_empty() {
-        complain(
-            Severity::Warning,
-            &format!(
-                "{}: lacks {} at some of its scales: ftio model reads that, Extra-P does not",
-                target.name(),
-                list(&added.missing)
-            ),
+        warning!(
+            "{}: lacks {} at some of its scales: ftio model reads that, Extra-P does not",
+            target.name(),
+            list(&added.missing)
         );
     }
     if let Target::File { .. } = target {

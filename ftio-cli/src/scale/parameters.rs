@@ -6,7 +6,7 @@ use std::str::FromStr;
 /// The first parameter, as `ioparse` names it.
 pub const PROCESSES: &str = "Processes";
 /// More than these no model has.
-const MOST: usize = 4;
+const MAX_PARAMETERS: usize = 4;
 
 /// `--param`.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,8 +48,11 @@ pub fn names(given: &[Parameter]) -> Result<Vec<String>, String> {
         }
         names.push(parameter.name.clone());
     }
-    if names.len() > MOST {
-        return Err(format!("expected at most {MOST} parameters with {PROCESSES}, found {}", names.len()));
+    if names.len() > MAX_PARAMETERS {
+        return Err(format!(
+            "expected at most {MAX_PARAMETERS} parameters with {PROCESSES}, found {}",
+            names.len()
+        ));
     }
     Ok(names)
 }

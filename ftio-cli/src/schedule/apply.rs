@@ -1,16 +1,15 @@
 //! `ftio schedule --apply`: what an arbiter decides, by the means of the file system.
 
 use crate::arbiter::secret;
-use crate::exit::{Exit, wrong_usage};
+use crate::exit::{Exit, asked_to_end, wrong_usage};
 use crate::settings::{Numbers, Row, Setting, given};
-use crate::terminal::text::{Severity, complain};
+use crate::terminal::text::error;
 use anyhow::Context;
 use clap::{ValueEnum, ValueHint};
 use io_sets::arbiter::apply::{Change, Limit, Means, Turns};
 use io_sets::arbiter::client::Client;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 use turns::Address;
 
@@ -48,7 +47,7 @@ pub struct ApplyArgs {
     #[arg(long, value_name = "DIR", help_heading = HEADING)]
     pub cgroup: Option<String>,
 
-    /// cgroup: limit those who wait to so many bytes per second on a device, instead of changing weights
+    /// cgroup: limit jobs that wait to this many bytes per second on a device, instead of changing weights
     #[arg(long, value_name = "MAJOR:MINOR=BYTES", value_parser = limit, help_heading = HEADING)]
     pub limit: Option<Limit>,
 
@@ -60,7 +59,7 @@ pub struct ApplyArgs {
 const OPEN_RATE: &str = "open-rate";
 const CLOSED_RATE: &str = "closed-rate";
 
-/// Requests per second unless told otherwise.
+/// Requests per second by default.
 const USUAL_OPEN: f64 = 10_000.0;
 const USUAL_CLOSED: f64 = 1.0;
 
@@ -97,16 +96,13 @@ pub fn run(args: &ApplyArgs) -> anyhow::Result<Exit> {
     let mut turns = Turns::new(means(args, choice)?);
     let about = || format!("no answer of an arbiter at {address}");
     let secret = secret(args.secret.as_deref())?;
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register(signal, Arc::clone(&stop))?;
-    }
+    let stop = asked_to_end()?;
     let mut client = Client::new(address, secret.as_deref()).with_context(about)?;
     let mut lost = None;
     while !stop.load(Relaxed) {
         let report = match client.report().with_context(about) {
             Ok(report) => report,
-            // Nobody is held back by an arbiter that is gone.
+            // An arbiter that is gone must not hold jobs back.
             Err(error) => {
                 lost = Some(error);
                 break;
@@ -128,7 +124,7 @@ fn make(changes: Vec<Change>, dry_run: bool) {
         if dry_run {
             println!("{}", change.action);
         } else if let Err(error) = change.perform() {
-            complain(Severity::Error, &format!("{}: {error}", change.action));
+            error!("{}: {error}", change.action);
         }
     }
 }

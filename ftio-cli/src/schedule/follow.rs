@@ -4,9 +4,9 @@ use super::Args;
 use crate::exit::{Exit, wrong_usage};
 use crate::follow::{Handler, Trace, Until, follow};
 use crate::inputs;
-use crate::terminal::text::{Severity, complain};
+use crate::print;
+use crate::terminal::text::{Severity, complain, warning};
 use crate::terminal::units::seconds;
-use anyhow::Context;
 use ftio_core::detect::Options;
 use ftio_core::predict::PredictOptions;
 use io_sets::configfs::Configfs;
@@ -14,10 +14,9 @@ use io_sets::follow::{History, Record, Scheduling, Told};
 use io_sets::scheduler::{self, Scheduler};
 use sources::OpenOptions;
 use sources::follow::{Event, Status};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Follow until told to stop, or until all jobs have ended if that is asked for.
+/// Follow until asked to stop, or until all jobs have ended if that is asked for.
 pub fn run(args: &Args, directory: &Path) -> anyhow::Result<Exit> {
     if args.job.is_some() && args.traces.len() > 1 {
         let count = args.traces.len();
@@ -43,7 +42,7 @@ pub fn run(args: &Args, directory: &Path) -> anyhow::Result<Exit> {
 fn history(paths: &[PathBuf], options: &Options, reading: &OpenOptions) -> anyhow::Result<Vec<f64>> {
     let found = History::of(inputs::sources(paths, false, reading), options);
     for name in &found.not_periodic {
-        complain(Severity::Warning, &format!("{name}: not periodic, left out"));
+        warning!("{name}: not periodic, left out");
     }
     found.problems.iter().for_each(|error| complain(Severity::Warning, &inputs::explained(error)));
     if found.periods.is_empty() && !paths.is_empty() {
@@ -63,7 +62,7 @@ impl Shown {
     fn tell(&mut self) -> anyhow::Result<()> {
         for told in self.scheduling.take_told() {
             match told {
-                Told::Record(record) => self.print(&record)?,
+                Told::Record(record) => print::result(self.json, &record, line)?,
                 Told::Failed(error) => {
                     complain(Severity::Error, &error.to_string());
                     self.exit = Exit::Failed;
@@ -73,12 +72,6 @@ impl Shown {
             }
         }
         Ok(())
-    }
-
-    fn print(&self, record: &Record) -> anyhow::Result<()> {
-        let line = if self.json { serde_json::to_string(record)? } else { line(record) };
-        let mut out = std::io::stdout().lock();
-        writeln!(out, "{line}").and_then(|()| out.flush()).context("cannot write to standard output")
     }
 }
 
@@ -106,11 +99,11 @@ impl Handler for Shown {
 fn line(record: &Record) -> String {
     let when = record.t.map_or(String::new(), |t| format!(" at {}", seconds(t)));
     let Some(priority) = record.priority else {
-        return format!("job {}{when}: over, priority removed", record.job);
+        return format!("job {}{when}: over, priority removed\n", record.job);
     };
     let why = match (record.period, record.set) {
         (Some(period), Some(set)) => format!("period {}, set {set}", seconds(period)),
         _ => "period unknown, a set of its own".into(),
     };
-    format!("job {}{when}: priority {priority} ({why})", record.job)
+    format!("job {}{when}: priority {priority} ({why})\n", record.job)
 }

@@ -1,21 +1,20 @@
 //! `ftio agent`: what a node does, pushed to `ftio serve`.
 
-use crate::exit::{Exit, wrong_usage};
-use crate::terminal::text::{Severity, complain};
+use crate::exit::{Exit, asked_to_end, wrong_usage};
+use crate::terminal::text::{note, warning};
 use crate::values::positive_seconds;
 use anyhow::Context;
 use clap::ValueHint;
 use ftio_serve::agent::{Server, node_name, sample};
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 const EXAMPLES: &str = "\
 Examples:
   On every node, as a service of its own:
       ftio agent --server http://head:1337 --token-file /etc/ftio/agent.token
-  Once, to see what is told:
+  Once, to see what is sent:
       ftio agent --print
 
 Exit status: 0 ended by a signal, 1 failed, 2 wrong usage.";
@@ -56,18 +55,10 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         println!("{}", sample(&node));
         return Ok(Exit::Done);
     }
-    let token = match &args.token_file {
-        Some(path) => {
-            let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
-            Some(text.trim().to_owned())
-        }
-        None => None,
-    };
+    let read = |path: &PathBuf| std::fs::read_to_string(path).with_context(|| path.display().to_string());
+    let token = args.token_file.as_ref().map(read).transpose()?.map(|text| text.trim().to_owned());
     let server = Server::parse(&args.server, token).map_err(wrong_usage)?;
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register(signal, Arc::clone(&stop)).context("cannot wait for signals")?;
-    }
+    let stop = asked_to_end()?;
     let every = Duration::from_secs_f64(args.every);
     let mut problem: Option<String> = None;
     while !stop.load(Relaxed) {
@@ -75,8 +66,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         let done = server.push(&sample(&node).to_string()).err();
         // Once when it goes wrong, and once when it works again.
         match (&problem, &done) {
-            (None, Some(text)) => complain(Severity::Warning, &format!("{}: {text}", args.server)),
-            (Some(_), None) => complain(Severity::Note, &format!("{}: works again", args.server)),
+            (None, Some(text)) => warning!("{}: {text}", args.server),
+            (Some(_), None) => note!("{}: works again", args.server),
             _ => {}
         }
         problem = done;

@@ -1,11 +1,11 @@
-//! `ftio serve` and `ftio agent`: what the crate `ftio-serve` is told, and what it is given.
+//! `ftio serve` and `ftio agent`: the settings that the crate `ftio-serve` is given.
 
 pub mod agent;
 
-use crate::exit::{Exit, wrong_usage};
+use crate::exit::{Exit, asked_to_end, wrong_usage};
 use crate::log;
 use crate::settings::{Numbers, Row, Setting, given};
-use crate::terminal::text::{Severity, complain};
+use crate::terminal::text::{Severity, complain, warning};
 use crate::values::positive;
 use anyhow::Context;
 use clap::ValueHint;
@@ -14,8 +14,6 @@ use ftio_serve::users;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 const EXAMPLES: &str = "\
@@ -104,7 +102,8 @@ pub struct Args {
     pub proxy_socket: Option<PathBuf>,
 
     /// Who may do what: lines of TOKEN ROLE NAME, with the roles user, operator, admin, agent and metrics; -
-    /// in place of the token gives a user of this machine a role. Nobody else may read the file
+    /// in place of the token gives a user of this machine a role. The file must be readable by its owner
+    /// alone
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Access")]
     pub access: Option<PathBuf>,
 
@@ -182,20 +181,18 @@ const LIMITS: Numbers = Numbers::new(|| {
 
 /// `--slurm`.
 fn slurm(text: &str) -> Result<Slurm, String> {
-    const LEAST: u64 = 30;
-    match text.split_once(':').unwrap_or((text, "")) {
-        ("squeue", "") => Ok(Slurm::Squeue(Duration::from_secs(60))),
-        ("squeue", seconds) => match seconds.parse() {
-            Ok(seconds) if seconds >= LEAST => Ok(Slurm::Squeue(Duration::from_secs(seconds))),
-            _ => Err(format!("expected at least {LEAST} seconds: squeue is a load for Slurm")),
-        },
-        ("sacct", "") => Ok(Slurm::Sacct(Duration::from_secs(60))),
-        ("sacct", seconds) => match seconds.parse() {
-            Ok(seconds) if seconds >= LEAST => Ok(Slurm::Sacct(Duration::from_secs(seconds))),
-            _ => Err(format!("expected at least {LEAST} seconds: sacct is a load for Slurm")),
-        },
-        ("jobcomp", path) if !path.is_empty() => Ok(Slurm::JobComp(path.into())),
-        _ => Err("expected squeue, sacct (with :SECONDS after it), or jobcomp:FILE".into()),
+    const MIN_SECONDS: u64 = 30;
+    const USUAL_SECONDS: u64 = 60;
+    let (command, detail) = text.split_once(':').unwrap_or((text, ""));
+    let slurm = match command {
+        "squeue" => Slurm::Squeue,
+        "sacct" => Slurm::Sacct,
+        "jobcomp" if !detail.is_empty() => return Ok(Slurm::JobComp(detail.into())),
+        _ => return Err("expected squeue, sacct (with :SECONDS after it), or jobcomp:FILE".into()),
+    };
+    match if detail.is_empty() { Ok(USUAL_SECONDS) } else { detail.parse() } {
+        Ok(seconds) if seconds >= MIN_SECONDS => Ok(slurm(Duration::from_secs(seconds))),
+        _ => Err(format!("expected at least {MIN_SECONDS} seconds: {command} is a load for Slurm")),
     }
 }
 
@@ -212,10 +209,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     log::set_up("ftio serve: ")?;
     let config = config(args)?;
     config.check().map_err(wrong_usage)?;
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register(signal, Arc::clone(&stop)).context("cannot wait for signals")?;
-    }
+    let stop = asked_to_end()?;
     if rustix::process::geteuid().is_root() {
         complain(Severity::Note, "runs as root: a user of its own that may read the traces is enough");
     }
@@ -241,7 +235,7 @@ fn config(args: &Args) -> anyhow::Result<Config> {
     let watch = if args.watch.is_empty() { &here[..] } else { &args.watch };
     for folder in watch {
         if !folder.is_dir() {
-            complain(Severity::Warning, &format!("{}: not there yet: waiting for it", folder.display()));
+            warning!("{}: not there yet: waiting for it", folder.display());
         }
         config.watch.push(absolute(folder)?);
     }

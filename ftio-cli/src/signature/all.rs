@@ -3,8 +3,9 @@
 use super::args::Args;
 use super::{read, suggest_zone, whole_logs};
 use crate::exit::Exit;
+use crate::print;
 use crate::terminal::progress::Progress;
-use crate::terminal::text::{Severity, complain, printable};
+use crate::terminal::text::{Severity, complain, note, printable};
 use crate::terminal::units::{bytes, counted};
 use anyhow::{Context, bail};
 use io_signature::archive::{Application, Choice, How, MadeFrom, Results, applications, search, tasks};
@@ -73,8 +74,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         for line in lines {
             with_bursts += u64::from(!line.signature.bursts.is_empty());
             if args.json {
-                serde_json::to_writer(&mut stdout, line).map_err(io::Error::from)?;
-                writeln!(stdout)?;
+                print::json(&mut stdout, line)?;
             } else {
                 writeln!(stdout, "{}", shown(line))?;
             }
@@ -88,24 +88,21 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     progress.finish();
     stdout.flush()?;
     let (all, few) = (jobs.applications().len(), args.method.settings().least_runs);
-    complain(
-        Severity::Note,
-        &format!(
-            "{all} applications in the job log, {} with at least {few} runs, {with_bursts} signatures",
-            applications.len()
-        ),
+    note!(
+        "{all} applications in the job log, {} with at least {few} runs, {with_bursts} signatures",
+        applications.len()
     );
     if with_bursts == 0 && held.is_empty() {
         let mut most: Vec<&Application<'_>> = applications.iter().collect();
         most.sort_by_key(|one| std::cmp::Reverse(one.runs.len()));
-        let mut tried = logs.iter().flat_map(|log| most.iter().take(MOST_TRIED).map(move |one| (log, one)));
+        let mut tried = logs.iter().flat_map(|log| most.iter().take(MAX_TRIED).map(move |one| (log, one)));
         tried.any(|(log, one)| suggest_zone(&jobs, &one.runs, log, args));
     }
     Ok(Exit::Done)
 }
 
 /// If there is no signature at all, this many applications are looked at in other time zones.
-const MOST_TRIED: usize = 5;
+const MAX_TRIED: usize = 5;
 
 fn shown(line: &Found) -> String {
     let signature = &line.signature;

@@ -2,6 +2,7 @@
 
 mod all;
 mod args;
+mod options;
 mod output;
 pub mod place;
 mod read;
@@ -11,9 +12,10 @@ pub use args::Args;
 use args::SignatureCommand;
 
 use crate::exit::{Exit, wrong_usage};
-use crate::picture::PictureFile;
+use crate::picture::{PictureFile, numbered};
+use crate::print;
 use crate::terminal::style::Style;
-use crate::terminal::text::{Severity, complain};
+use crate::terminal::text::{Severity, complain, warning};
 use crate::terminal::units::counted;
 use crate::terminal::waiting::Waiting;
 use draw::draw_sheet;
@@ -22,7 +24,6 @@ use io_signature::compare::{bursts_of, compare};
 use io_signature::found::Found;
 use io_signature::{Analysis, Job, Jobs, Listed, Sample, ServerLog, analyse, periodic, time_zone};
 use std::io::{self, Write};
-use std::path::Path;
 
 /// Find signatures, or use them.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
@@ -68,7 +69,7 @@ fn one(args: &Args) -> anyhow::Result<Exit> {
             found = found.of_runs(runs);
         }
         for warning in &found.signature.warnings {
-            complain(Severity::Warning, &format!("{}: {warning}", task.name));
+            warning!("{}: {warning}", task.name);
         }
         if found.signature.bursts.is_empty() {
             exit = Exit::Failed;
@@ -77,14 +78,14 @@ fn one(args: &Args) -> anyhow::Result<Exit> {
             }
         }
         if args.json {
-            serde_json::to_writer(&mut stdout, &found).map_err(io::Error::from)?;
-            writeln!(stdout)?;
+            print::json(&mut stdout, &found)?;
         } else {
             write!(stdout, "{}", output::table(&found, Style::for_stdout()))?;
         }
         let several = tasks.len() > 1;
         if let Some(path) = &args.csv {
-            output::csv(&found.signature, &numbered(path, several, number))?;
+            let path = if several { numbered(path, number + 1) } else { path.clone() };
+            output::csv(&found.signature, &path)?;
         }
         if let Some(file) = &picture {
             let file = if several { file.numbered(number + 1) } else { file.clone() };
@@ -204,14 +205,4 @@ fn whole_logs(args: &Args) -> anyhow::Result<Vec<ServerLog>> {
 fn foreign<'a>(jobs: Option<&'a Jobs>, runs: &[&Job]) -> Vec<&'a Job> {
     let own = |job: &Job| runs.iter().any(|run| run.user == job.user && run.name == job.name);
     jobs.map_or(Vec::new(), |jobs| jobs.jobs.iter().filter(|job| !own(job)).collect())
-}
-
-/// `file-2.csv` for the second of several.
-fn numbered(path: &Path, several: bool, number: usize) -> std::path::PathBuf {
-    if !several {
-        return path.to_owned();
-    }
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let extension = path.extension().map_or(String::new(), |ending| format!(".{}", ending.to_string_lossy()));
-    path.with_file_name(format!("{stem}-{}{extension}", number + 1))
 }

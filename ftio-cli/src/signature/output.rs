@@ -84,9 +84,8 @@ pub fn table(found: &Found, style: Style) -> String {
     if let Some(truth) = &found.truth {
         let _ = writeln!(
             out,
-            "  beside the trace: cross-correlation {:.3} (shifted by {} s), correlation {:.3}, volume {}, \
-             {} of {} \
-             bursts, {} foreign",
+            "  compared with the trace: cross-correlation {:.3} (shifted by {} s), correlation {:.3}, volume \
+             {}, {} of {} bursts, {} foreign",
             truth.cross_correlation,
             truth.shift,
             truth.correlation,

@@ -1,9 +1,10 @@
 //! `ftio signature place`: which partition is best for a job, and when to start.
 
-use super::args::{ReadingArgs, ResultArgs, seconds, throughput};
+use super::options::{ReadingArgs, ResultArgs, seconds, throughput};
 use super::read;
 use crate::exit::Exit;
 use crate::picture::PictureFile;
+use crate::print;
 use crate::terminal::text::printable;
 use crate::terminal::units::{percent, si};
 use crate::terminal::waiting::Waiting;
@@ -13,15 +14,12 @@ use draw::draw_sheet;
 use io_signature::place::{Partition, Placement, place};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::io::{self, Write};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
   The best partition for a job that may wait up to an hour:
-      ftio signature place lmp.json --partition scratch1.csv scratch2.csv --wait 3600
-
-Exit status: 0 done, 1 failed, 2 wrong usage.";
+      ftio signature place lmp.json --partition scratch1.csv scratch2.csv --wait 3600";
 
 /// Find the partition, and the moment, at which a job meets least other traffic
 ///
@@ -84,32 +82,8 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let days = usize::from(args.days);
     let found = place(&signature, &partitions, now, args.wait, days);
     drop(waiting);
-    let mut stdout = io::stdout().lock();
-    if args.results.json {
-        let result = Record { schema: "ftio.signature-place/1", now, placements: &found };
-        serde_json::to_writer(&mut stdout, &result).map_err(io::Error::from)?;
-        writeln!(stdout)?;
-    } else {
-        let head = format!("{:>14}{:>15}{:>11}{:>11}", "start in", "interference", "delay", "gain");
-        writeln!(stdout, "{:<32}{head}{:>14}", "partition", "capacity")?;
-        for one in &found {
-            let numbers = format!(
-                "{:>12.0} s{:>15}{:>9.0} s{:>9.0} s",
-                one.wait,
-                percent(one.interference),
-                one.delay,
-                one.gain
-            );
-            let capacity = si(one.capacity, "B/s");
-            writeln!(stdout, "{:<32}{numbers}{capacity:>14}", printable(&one.partition))?;
-        }
-        writeln!(
-            stdout,
-            "interference: the share of the job's bytes that finds the partition busy; gain: seconds"
-        )?;
-        let first = printable(&partitions[0].log.name);
-        writeln!(stdout, "of I/O saved beside starting on {first} at once")?;
-    }
+    let record = Record { schema: "ftio.signature-place/1", now, placements: &found };
+    print::result(args.results.json, &record, |_| table(&found, &partitions[0].log.name))?;
     if let (Some(file), Some(best)) = (picture, found.first()) {
         let of = |partition: &&Partition| partition.log.name == best.partition;
         let seconds = signature.len() + best.wait as usize;
@@ -121,6 +95,20 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
             draw::signature::stacked(&title, &names, &jobs, &others.unwrap_or_default(), best.capacity);
         file.write(draw_sheet(&sheet, file.format()))?;
     }
-    stdout.flush()?;
     Ok(Exit::Done)
+}
+
+fn table(found: &[Placement], first: &str) -> String {
+    let row = |name: &str, cells: [&str; 5]| {
+        let [wait, interference, delay, gain, capacity] = cells;
+        format!("{name:<32}{wait:>14}{interference:>15}{delay:>11}{gain:>11}{capacity:>14}\n")
+    };
+    let mut out = row("partition", ["start in", "interference", "delay", "gain", "capacity"]);
+    for one in found {
+        let [wait, delay, gain] = [one.wait, one.delay, one.gain].map(|time| format!("{time:.0} s"));
+        let (interference, capacity) = (percent(one.interference), si(one.capacity, "B/s"));
+        out += &row(&printable(&one.partition), [&wait, &interference, &delay, &gain, &capacity]);
+    }
+    out + "interference: the share of the job's bytes that finds the partition busy; gain: seconds\n"
+        + &format!("of I/O saved compared with starting on {} at once\n", printable(first))
 }

@@ -1,8 +1,8 @@
 //! Logs, samples and job logs, with what is wrong with them said on stderr.
 
-use super::args::ReadingArgs;
+use super::options::ReadingArgs;
 use crate::inputs;
-use crate::terminal::text::{Severity, complain};
+use crate::terminal::text::{Severity, complain, warning};
 use crate::terminal::units::counted;
 use anyhow::{Context, bail};
 pub use io_signature::read::course;
@@ -29,7 +29,7 @@ pub fn jobs(path: &Path, offset: f64) -> anyhow::Result<Jobs> {
     let name = path.display().to_string();
     let jobs = Jobs::parse(&inputs::text(path)?, offset).with_context(|| name.clone())?;
     for warning in &jobs.warnings {
-        complain(Severity::Warning, &format!("{name}: {warning}"));
+        warning!("{name}: {warning}");
     }
     if let Some((line, problem)) = jobs.dropped.first() {
         let count = counted(jobs.dropped.len() as u64, "line");

@@ -1,9 +1,10 @@
 //! `ftio signature stagger`: when to start jobs so that together they stay below a capacity.
 
-use super::args::{ResultArgs, seconds, throughput};
+use super::options::{ResultArgs, seconds, throughput};
 use super::read;
 use crate::exit::Exit;
 use crate::picture::PictureFile;
+use crate::print;
 use crate::terminal::text::printable;
 use crate::terminal::units::{bytes, si};
 use crate::terminal::waiting::Waiting;
@@ -13,15 +14,12 @@ use draw::draw_sheet;
 use io_signature::stagger::{Staggered, stagger};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
   Starts of two jobs that together stay below 10 GB/s:
-      ftio signature stagger lmp.json s3d.json --capacity 10GB
-
-Exit status: 0 done, 1 failed, 2 wrong usage.";
+      ftio signature stagger lmp.json s3d.json --capacity 10GB";
 
 /// Find starts of several jobs that keep their sum below a capacity
 #[derive(Debug, clap::Args)]
@@ -63,7 +61,7 @@ struct Start<'a> {
 }
 
 /// Letters of a name in a legend.
-const LONGEST_NAME: f64 = 24.0;
+const MAX_LETTERS: f64 = 24.0;
 
 /// Find the starts.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
@@ -78,36 +76,20 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let waiting = Waiting::working("looking for the best starts");
     let found = stagger(&courses, args.capacity, args.wait);
     drop(waiting);
-    let mut stdout = io::stdout().lock();
-    if args.results.json {
-        let start = |(name, start): (&'_ String, &f64)| (name.clone(), *start);
-        let starts: Vec<(String, f64)> = names.iter().zip(&found.starts).map(start).collect();
-        let jobs = starts.iter().map(|(name, start)| Start { signature: name, start: *start }).collect();
-        let result =
-            Record { schema: "ftio.signature-stagger/1", jobs, capacity: args.capacity, staggered: &found };
-        serde_json::to_writer(&mut stdout, &result).map_err(io::Error::from)?;
-        writeln!(stdout)?;
-    } else {
-        for (name, start) in names.iter().zip(&found.starts) {
-            writeln!(stdout, "{:<48} start in {start:>6.0} s", printable(name))?;
-        }
-        writeln!(
-            stdout,
-            "above the capacity: {} instead of {} if all start at once; peak {} instead of {}; gain \
-             {:.0} s of I/O",
-            bytes(found.excess),
-            bytes(found.excess_at_once),
-            si(found.peak, "B/s"),
-            si(found.peak_at_once, "B/s"),
-            found.gain
-        )?;
-    }
+    let jobs = names.iter().zip(&found.starts).map(|(name, start)| Start { signature: name, start: *start });
+    let record = Record {
+        schema: "ftio.signature-stagger/1",
+        jobs: jobs.collect(),
+        capacity: args.capacity,
+        staggered: &found,
+    };
+    print::result(args.results.json, &record, table)?;
     if let Some(file) = picture {
         let jobs: Vec<(f64, &[f64])> =
             found.starts.iter().copied().zip(courses.iter().map(Vec::as_slice)).collect();
         let short = |name: &String| {
             let file = Path::new(name).file_name().map_or(name.clone(), |file| file.to_string_lossy().into());
-            shortened(&printable(&file), LONGEST_NAME)
+            shortened(&printable(&file), MAX_LETTERS)
         };
         let listed: Vec<String> = names
             .iter()
@@ -123,6 +105,18 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         let sheet = draw::signature::stacked(&title, &listed, &jobs, &[], args.capacity);
         file.write(draw_sheet(&sheet, file.format()))?;
     }
-    stdout.flush()?;
     Ok(Exit::Done)
+}
+
+fn table(record: &Record<'_>) -> String {
+    let found = record.staggered;
+    let start = |job: &Start<'_>| format!("{:<48} start in {:>6.0} s\n", printable(job.signature), job.start);
+    let (excess, at_once) = (bytes(found.excess), bytes(found.excess_at_once));
+    let (peak, peak_at_once) = (si(found.peak, "B/s"), si(found.peak_at_once, "B/s"));
+    record.jobs.iter().map(start).collect::<String>()
+        + &format!(
+            "above the capacity: {excess} instead of {at_once} if all start at once; peak {peak} instead \
+             of {peak_at_once}; gain {:.0} s of I/O\n",
+            found.gain
+        )
 }

@@ -4,11 +4,12 @@ use super::inputs;
 use crate::exit::{Exit, wrong_usage};
 use crate::output;
 use crate::picture::PictureFile;
+use crate::print;
 use crate::terminal::style::Style;
 use crate::terminal::text::{Severity, complain};
 use crate::terminal::units::{counted, grouped, percent, si};
 use crate::terminal::waiting::Waiting;
-use crate::values::{not_negative, positive, share};
+use crate::values::{not_negative, one_of, positive, share};
 use batch_sim::{EventKind, Expansion, Job, JobRun, Metrics, Outcome, Policy, Settings};
 use clap::ValueHint;
 use draw::draw_sheet;
@@ -20,7 +21,7 @@ use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
-  Three policies beside each other:
+  Three policies compared:
       ftio simulate batch jobs.swf --nodes 128
   MEBF with the jobs' I/O in balance, as a picture and as JSON:
       ftio simulate batch jobs.swf --nodes 128 --policy mebf --balance --plot jobs.svg --json
@@ -36,9 +37,7 @@ Policies:
   mebf   and malleable jobs get idle nodes, and give nodes up for others (Malleable EASY Backfilling)
 
 A plain SWF file is a workload of rigid jobs: requested processors are nodes, and the requested time, if \
-there is one, is what the scheduler expects. Extra columns say more: see docs/batch.md.
-
-Exit status: 0 done, 1 failed, 2 wrong usage.";
+there is one, is what the scheduler expects. Extra columns say more: see docs/batch.md.";
 
 /// Simulate a workload under FCFS, EASY or MEBF, with or without I/O balance
 #[derive(Debug, clap::Args)]
@@ -53,7 +52,8 @@ pub struct Args {
     pub nodes: Option<u32>,
 
     /// Only these policies: fcfs, easy, mebf [default: all]
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = policy)]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', hide_possible_values = true)]
+    #[arg(value_parser = one_of(Policy::ALL.map(|policy| (policy.name(), policy))))]
     pub policy: Vec<Policy>,
 
     /// Of the jobs that may start, grow or shrink, take those that keep the machine's I/O close to the
@@ -64,7 +64,8 @@ pub struct Args {
     /// Who gets free nodes under mebf: aggressive (all it can use, until others need them), aggressive-kept
     /// (and keeps them), hand-off (if it more than doubles, and as many stay free), keep-spare (the same,
     /// less 30 %)
-    #[arg(long, value_name = "WAY", default_value = "aggressive", value_parser = expansion)]
+    #[arg(long, value_name = "WAY", default_value = "aggressive", hide_possible_values = true)]
+    #[arg(value_parser = one_of(Expansion::ALL.map(|way| (way.name(), way))))]
     #[arg(help_heading = "Malleable jobs")]
     pub expansion: Expansion,
 
@@ -113,17 +114,6 @@ pub struct Args {
     /// Print one JSON object per policy and line
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-}
-
-fn policy(text: &str) -> Result<Policy, String> {
-    let found = Policy::ALL.into_iter().find(|policy| policy.name() == text);
-    found.ok_or_else(|| "expected one or more of fcfs, easy, mebf".into())
-}
-
-fn expansion(text: &str) -> Result<Expansion, String> {
-    let found = Expansion::ALL.into_iter().find(|expansion| expansion.name() == text);
-    let names = Expansion::ALL.map(Expansion::name).join(", ");
-    found.ok_or_else(|| format!("expected one of {names}"))
 }
 
 /// One line of `--json`.
@@ -196,8 +186,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
             metrics,
             jobs,
         };
-        serde_json::to_writer(&mut out, &record).map_err(io::Error::from)?;
-        writeln!(out)?;
+        print::json(&mut out, &record)?;
     }
     if !args.json {
         write!(out, "{}", table(&jobs, nodes, &results, Style::for_stdout()))?;

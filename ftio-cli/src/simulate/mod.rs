@@ -20,9 +20,7 @@ Examples:
       ftio simulate workload --jobs 2000 --nodes 128 --malleable 0.3 -o jobs.swf
       ftio simulate batch jobs.swf
   How many of eight jobs do I/O at the same time:
-      ftio simulate queue run.msgpack --copies 8
-
-Exit status: 0 done, 1 failed, 2 wrong usage.";
+      ftio simulate queue run.msgpack --copies 8";
 
 /// Simulate turns at I/O, staging, batch systems and I/O queues
 #[derive(Debug, clap::Args)]

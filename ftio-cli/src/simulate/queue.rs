@@ -3,7 +3,9 @@
 use crate::exit::Exit;
 use crate::inputs::{self, InputArgs};
 use crate::picture::PictureFile;
+use crate::print;
 use crate::terminal::style::Style;
+use crate::terminal::text::printable;
 use crate::terminal::units::{counted, percent, seconds};
 use crate::terminal::waiting::Waiting;
 use crate::values::{positive, positive_seconds};
@@ -11,7 +13,6 @@ use batch_sim::traced::{NoQueue, Question, Queue, TracedJob, queue};
 use clap::ValueHint;
 use draw::draw_sheet;
 use sources::{Opened, SourceError};
-use std::io::{self, Write};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -25,9 +26,7 @@ Examples:
 
 A job computes, does I/O, and computes again; the queue is made of the jobs that do I/O or wait for it. \
 Times are taken as exponentially distributed, so that the queue is a Markov chain, which is solved, and \
-simulated for its course over time.
-
-Exit status: 0 done, 1 failed, 2 wrong usage.";
+simulated for its course over time.";
 
 /// Model the I/O queue of jobs that share a file system, from their traces
 #[derive(Debug, clap::Args)]
@@ -100,14 +99,7 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
     let waiting = Waiting::working("simulating the queue");
     let record = queue(&jobs, &question).map_err(|why| anyhow::anyhow!(explained(&why)))?;
     drop(waiting);
-    let mut out = io::stdout().lock();
-    if args.json {
-        serde_json::to_writer(&mut out, &record).map_err(io::Error::from)?;
-        writeln!(out)?;
-    } else {
-        table(&record, &mut out)?;
-    }
-    out.flush()?;
+    print::result(args.json, &record, table)?;
     if let Some(file) = picture {
         file.write(draw_sheet(&draw::batch::queue(&record.course, record.jobs, record.mean), file.format()))?;
     }
@@ -130,30 +122,27 @@ fn explained(why: &NoQueue) -> String {
     }
 }
 
-fn table(record: &Queue, out: &mut impl Write) -> io::Result<()> {
+fn table(record: &Queue) -> String {
     let style = Style::for_stdout();
-    let head = format!("{:>6}{:>18}{:>18}  {}", "jobs", "compute", "I/O alone", "traces");
-    writeln!(out, "{}", style.dim(&head))?;
+    let line = |jobs: &str, compute: &str, service: &str, traces: &str| {
+        format!("{jobs:>6}{compute:>18}{service:>18}  {traces}")
+    };
+    let mut lines = vec![style.dim(&line("jobs", "compute", "I/O alone", "traces"))];
     for template in &record.templates {
         let member = &template.member;
-        let names = crate::terminal::text::printable(&template.sources.join(", ")).into_owned();
-        writeln!(
-            out,
-            "{:>6}{:>18}{:>18}  {names}",
-            member.jobs,
-            seconds(member.compute),
-            seconds(member.service)
-        )?;
+        let (jobs, names) = (member.jobs.to_string(), template.sources.join(", "));
+        lines.push(line(&jobs, &seconds(member.compute), &seconds(member.service), &printable(&names)));
     }
-    let jobs = counted(record.jobs as u64, "job");
-    writeln!(out, "{} of {jobs} in the I/O queue on average", style.bold(&format!("{:.3}", record.mean)))?;
+    let (mean, jobs) = (style.bold(&format!("{:.3}", record.mean)), counted(record.jobs as u64, "job"));
+    lines.push(format!("{mean} of {jobs} in the I/O queue on average"));
     if let (Some(measured), Some([compute, service])) = (record.measured, record.fitted) {
         let factors = format!("compute times by {compute:.2} and service times by {service:.2}");
-        writeln!(out, "  measured {measured:.3}; to fit that, multiplied {factors}")?;
+        lines.push(format!("  measured {measured:.3}; to fit that, multiplied {factors}"));
     }
     let shares = record.stationary.iter().take(6).enumerate();
     let shares: Vec<String> =
         shares.map(|(length, share)| format!("{length}: {}", percent(*share))).collect();
-    writeln!(out, "  length {}", shares.join(", "))?;
-    writeln!(out, "  somebody waits for {} of the time", percent(record.waiting))
+    lines.push(format!("  length {}", shares.join(", ")));
+    lines.push(format!("  jobs wait for {} of the time\n", percent(record.waiting)));
+    lines.join("\n")
 }

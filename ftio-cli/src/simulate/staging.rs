@@ -1,25 +1,24 @@
 //! `ftio simulate staging`: what staging would gain, for storage that is not at hand.
 
 use crate::exit::{Exit, wrong_usage};
+use crate::print;
 use crate::signal::ModeArgs;
-use crate::stage::RuleArgs;
 use crate::stage::replay::script;
+use crate::stage::{RuleArgs, WHEN};
 use crate::terminal::style::Style;
 use crate::terminal::units::{bytes, percent, seconds};
 use crate::terminal::waiting::Waiting;
-use crate::values::{positive_seconds, size};
-use anyhow::Context;
+use crate::values::{number, positive_seconds, size};
 use clap::ValueHint;
 use ftio_core::detect::Options;
 use io_stage::live::Online;
 use io_stage::live::replay::played;
-use io_stage::plan::{Report, Settings, When};
+use io_stage::plan::{Report, Settings};
 use io_stage::simulate::{Job, Run, Storage, job};
 use schemars::JsonSchema;
 use serde::Serialize;
 use sources::OpenOptions;
 use std::fmt::Write as _;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
@@ -33,9 +32,7 @@ Examples:
 
 While the job and a copy use the buffer at the same time, every stream of requests gets an equal share of \
 its bandwidth: with --streams 4, a copy takes a fifth of it. A job from a trace is not slowed down: its \
-requests stay where they were.
-
-Exit status: 0 done, 1 failed, 2 wrong usage.";
+requests stay where they were.";
 
 /// Simulate staging: what does it cost the job, and when is everything out of the buffer?
 ///
@@ -105,8 +102,7 @@ pub struct Args {
 }
 
 fn jitter(text: &str) -> Result<f64, String> {
-    let value = text.parse::<f64>().ok().filter(|value| (0.0..1.0).contains(value));
-    value.ok_or_else(|| "expected a number from 0 to below 1".into())
+    number(text, |value| (0.0..1.0).contains(&value), "a number from 0 to below 1")
 }
 
 /// One policy.
@@ -125,8 +121,10 @@ struct Policy {
     report: Report,
 }
 
+const SCHEMA: &str = "ftio.stage-simulate/1";
+
 /// What `--json` prints.
-#[derive(Debug, JsonSchema, Serialize)]
+#[derive(Debug, Default, JsonSchema, Serialize)]
 pub struct Record {
     schema: &'static str,
     /// The trace that was played; null if the job was made up.
@@ -155,30 +153,20 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         None => made_up(args, &settings, rate)?,
     };
     drop(waiting);
-    let mut out = std::io::stdout().lock();
-    if args.json {
-        serde_json::to_writer(&mut out, &record).map_err(std::io::Error::from)?;
-        writeln!(out)?;
-    } else {
-        out.write_all(table(&record, Style::for_stdout()).as_bytes())?;
-    }
-    out.flush().context("cannot write to standard output")?;
+    print::result(args.json, &record, |record| table(record, Style::for_stdout()))?;
     Ok(Exit::Done)
 }
-
-const POLICIES: [(&str, When); 3] =
-    [("at-once", When::AtOnce), ("at-end", When::AtEnd), ("quiet", When::Quiet)];
 
 fn of_trace(args: &Args, trace: &Path, settings: &Settings, rate: f64) -> anyhow::Result<Record> {
     let script = script(trace, &OpenOptions::default())?;
     let capacity = args.rules.capacity.map(|capacity| capacity as u64);
     let detect = Options { mode: args.mode.mode, ..Options::default() };
-    let policies = POLICIES.map(|(name, when)| {
+    let policies = WHEN.map(|(name, when)| {
         let run = played(&script, &Settings { when, ..settings.clone() }, &detect, rate, capacity);
         policy(name, run, script.end, capacity)
     });
     let source = Some(trace.display().to_string());
-    Ok(Record { source, ..empty(rate, capacity, policies.into()) })
+    Ok(Record { schema: SCHEMA, source, rate, capacity, policies: policies.into(), ..Record::default() })
 }
 
 fn made_up(args: &Args, settings: &Settings, rate: f64) -> anyhow::Result<Record> {
@@ -210,33 +198,22 @@ fn made_up(args: &Args, settings: &Settings, rate: f64) -> anyhow::Result<Record
     let plain = play(None);
     let wall = plain.end;
     let mut policies = vec![policy("none", plain, wall, capacity)];
-    for (name, when) in POLICIES {
+    for (name, when) in WHEN {
         let run = play(Some(Settings { when, ..settings.clone() }));
         policies.push(policy(name, run, wall, capacity));
     }
     Ok(Record {
+        schema: SCHEMA,
+        source: None,
         period: Some(period),
         phase_bytes: Some(phase as u64),
         phases: Some(args.phases),
         jitter: Some(args.jitter),
         bandwidth: Some(bandwidth),
-        ..empty(rate, capacity, policies)
-    })
-}
-
-fn empty(rate: f64, capacity: Option<u64>, policies: Vec<Policy>) -> Record {
-    Record {
-        schema: "ftio.stage-simulate/1",
-        source: None,
-        period: None,
-        phase_bytes: None,
-        phases: None,
-        jitter: None,
-        bandwidth: None,
         rate,
         capacity,
         policies,
-    }
+    })
 }
 
 fn policy(name: &'static str, run: Run, wall: f64, capacity: Option<u64>) -> Policy {

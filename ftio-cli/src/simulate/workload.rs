@@ -2,7 +2,7 @@
 
 use crate::exit::Exit;
 use crate::output;
-use crate::values::positive;
+use crate::values::{number, positive};
 use batch_sim::lublin::{Options, workload};
 use batch_sim::swf;
 use clap::ValueHint;
@@ -16,9 +16,7 @@ Examples:
 The file is in the Standard Workload Format; its extra columns are kind, fewest and most nodes, serial \
 share, share of I/O time, bandwidth in bytes per second while doing I/O, and priority. Malleable jobs run on \
 a quarter of their preferred nodes up to twice as many. The same seed gives the same jobs, whatever the \
-share of malleable ones.
-
-Exit status: 0 done, 1 failed, 2 wrong usage.";
+share of malleable ones.";
 
 /// Make a workload of jobs as several machines have seen them (Lublin and Feitelson), with I/O
 #[derive(Debug, clap::Args)]
@@ -56,17 +54,11 @@ pub struct Args {
 }
 
 fn share(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
-        _ => Err("expected a number from 0 to 1".into()),
-    }
+    number(text, |share| (0.0..=1.0).contains(&share), "a number from 0 to 1")
 }
 
 fn at_least_one(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(factor) if (1.0..=1e6).contains(&factor) => Ok(factor),
-        _ => Err("expected a number of at least 1".into()),
-    }
+    number(text, |factor| (1.0..=1e6).contains(&factor), "a number of at least 1")
 }
 
 /// Make and write it.

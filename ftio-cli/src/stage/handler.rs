@@ -1,15 +1,14 @@
-//! What staging has to tell is printed and published while the trace is followed.
+//! What staging reports is printed and published while the trace is followed.
 
 use super::lines::line;
 use super::metrics::Metrics;
 use super::progress::Progress;
 use crate::follow::Handler;
+use crate::print;
 use crate::terminal::style::Style;
 use crate::terminal::text::{Severity, complain};
-use anyhow::Context;
 use io_stage::live::{Record, Staging, Told};
 use sources::follow::{Event, FileUse, Status};
-use std::io::Write;
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
@@ -18,7 +17,7 @@ const TICK: Duration = Duration::from_secs(1);
 /// Where somebody watches, more often.
 const WATCHED: Duration = Duration::from_millis(250);
 
-/// Staging, and where goes what it tells.
+/// Staging, and where its reports go.
 #[derive(Debug)]
 pub struct Shown {
     staging: Staging,
@@ -55,7 +54,7 @@ impl Shown {
 
     fn print(&mut self, record: &Record) -> anyhow::Result<()> {
         self.progress.clear();
-        print(&mut std::io::stdout().lock(), self.json, record)
+        show(self.json, record)
     }
 
     fn publish(&mut self) -> anyhow::Result<()> {
@@ -86,9 +85,8 @@ pub struct End {
 }
 
 /// One line.
-pub fn print(out: &mut impl Write, json: bool, record: &Record) -> anyhow::Result<()> {
-    let text = if json { serde_json::to_string(record)? } else { line(record, Style::for_stdout()) };
-    writeln!(out, "{text}").and_then(|()| out.flush()).context("cannot write to standard output")
+pub fn show(json: bool, record: &Record) -> anyhow::Result<()> {
+    Ok(print::result(json, record, |record| line(record, Style::for_stdout()) + "\n")?)
 }
 
 impl Handler for Shown {

@@ -1,4 +1,4 @@
-//! Staging in the text format of Prometheus, beside the predictions that it is based on.
+//! Staging in the text format of Prometheus, with the predictions that it is based on.
 
 use crate::predict::Published;
 use emit::predictions::Predictions;

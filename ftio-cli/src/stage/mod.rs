@@ -11,8 +11,8 @@ use crate::exit::{Exit, wrong_usage};
 use crate::follow::PollArgs;
 use crate::settings::{Numbers, Row, Setting, given};
 use crate::signal::{ModeArgs, PeriodArgs};
-use crate::values::{positive_seconds, size};
-use clap::{ValueEnum, ValueHint};
+use crate::values::{one_of, positive_seconds, size};
+use clap::ValueHint;
 use io_stage::copier::Template;
 use io_stage::plan::{Settings, When};
 use std::path::PathBuf;
@@ -68,10 +68,10 @@ pub struct Args {
 
     /// When files leave the buffer: quiet (between phases), at-once (when they are closed) or at-end. The
     /// last two are there to compare with
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t, hide_possible_values = true)]
-    #[arg(help_heading = "When")]
+    #[arg(long, value_name = "WHEN", value_parser = one_of(WHEN), default_value = "quiet")]
+    #[arg(hide_possible_values = true, help_heading = "When")]
     #[arg(hide_short_help = true)]
-    pub when: WhenChoice,
+    pub when: When,
 
     /// Read copies back, and compare their checksums with those of what was read
     #[arg(long, help_heading = "Copying")]
@@ -151,7 +151,7 @@ pub struct RuleArgs {
     #[arg(long, value_name = "BYTES", value_parser = size, help_heading = "The buffer")]
     pub capacity: Option<f64>,
 
-    /// Relieve the buffer: remove the oldest files whose copies were verified and that nobody has opened
+    /// Relieve the buffer: remove the oldest files whose copies were verified and that have not been opened
     /// since
     #[arg(long, help_heading = "The buffer")]
     pub evict: bool,
@@ -183,24 +183,9 @@ const NUMBERS: Numbers = Numbers::new(|| {
     ]
 });
 
-/// `--when`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum WhenChoice {
-    #[default]
-    Quiet,
-    AtOnce,
-    AtEnd,
-}
-
-impl From<WhenChoice> for When {
-    fn from(choice: WhenChoice) -> Self {
-        match choice {
-            WhenChoice::Quiet => When::Quiet,
-            WhenChoice::AtOnce => When::AtOnce,
-            WhenChoice::AtEnd => When::AtEnd,
-        }
-    }
-}
+/// `--when`, as the simulation names its policies.
+pub const WHEN: [(&str, When); 3] =
+    [("at-once", When::AtOnce), ("at-end", When::AtEnd), ("quiet", When::Quiet)];
 
 impl RuleArgs {
     /// For the planner.

@@ -1,9 +1,10 @@
 //! A line at the bottom of the terminal: what is being copied, and when the next phase is expected.
 
+use crate::terminal::status;
 use crate::terminal::text::printable;
 use crate::terminal::units::{bytes, percent, seconds};
 use io_stage::plan::{Permission, Planner, Reason};
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 
 /// The line, if standard error is a terminal.
 #[derive(Debug)]
@@ -24,14 +25,13 @@ impl Progress {
     /// Make room for a line of output.
     pub fn clear(&mut self) {
         if std::mem::take(&mut self.shown) {
-            eprint!("\r\x1b[2K");
+            status::clear();
         }
     }
 
     pub fn show(&mut self, planner: &Planner, copied: u64, now: f64) {
         if self.wanted {
-            eprint!("\r\x1b[2K{}", text(planner, copied, now));
-            let _ = std::io::stderr().flush();
+            status::show(&text(planner, copied, now));
             self.shown = true;
         }
     }

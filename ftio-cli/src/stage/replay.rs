@@ -1,10 +1,10 @@
 //! `--dry-run` on the trace of a job that is over: what would have been done, and when.
 
 use super::Args;
-use super::handler::print;
+use super::handler::show;
 use crate::exit::Exit;
 use crate::inputs;
-use crate::terminal::text::{Severity, complain};
+use crate::terminal::text::note;
 use ftio_core::detect::Options;
 use io_stage::live::replay::{self, played, records};
 use io_stage::plan::Settings;
@@ -24,9 +24,8 @@ pub fn run(
     let script = script(trace, reading)?;
     let capacity = args.rules.capacity.map(|capacity| capacity as u64);
     let run = played(&script, settings, detect, rate, capacity);
-    let mut out = std::io::stdout().lock();
     for record in records(&trace.display().to_string(), &run, settings, capacity) {
-        print(&mut out, args.json, &record)?;
+        show(args.json, &record)?;
     }
     Ok(Exit::Done)
 }
@@ -37,7 +36,7 @@ pub fn script(trace: &Path, reading: &OpenOptions) -> anyhow::Result<Script> {
     let (script, named) = replay::script(&name, inputs::opened(&[trace.to_owned()], reading))?;
     if !named {
         let why = "the trace does not tell files: every phase is taken for one file";
-        complain(Severity::Note, &format!("{name}: {why}"));
+        note!("{name}: {why}");
     }
     Ok(script)
 }

@@ -7,7 +7,7 @@ use crate::exit::{Exit, wrong_usage};
 use crate::follow::{Trace, Until, follow};
 use crate::inputs::{self, QuantityArgs};
 use crate::predict::is_there;
-use crate::terminal::text::{Severity, complain};
+use crate::terminal::text::{Severity, complain, note, warning};
 use anyhow::Context;
 use files::Dir;
 use ftio_core::detect::Options;
@@ -30,7 +30,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tmio_trace::growing;
 
-/// Follow until the job has ended and everything was staged, or until told to stop.
+/// Follow until the job has ended and everything was staged, or until asked to stop.
 pub fn run(args: &Args, trace: &Path, from: &Path, to: &Path) -> anyhow::Result<Exit> {
     let folders = folders(from, to)?;
     let places = Places { buffer: Dir::open(&folders.buffer)?, storage: Dir::open(&folders.storage)? };
@@ -39,7 +39,7 @@ pub fn run(args: &Args, trace: &Path, from: &Path, to: &Path) -> anyhow::Result<
         return Err(wrong_usage(format!("--from {from} and --to {to}: one is inside the other")));
     }
     let mut settings = args.rules.settings()?;
-    settings.when = args.when.into();
+    settings.when = args.when;
     let quantity = QuantityArgs {
         pattern: args.pattern.clone(),
         metric: args.metric.clone(),
@@ -88,7 +88,7 @@ pub fn run(args: &Args, trace: &Path, from: &Path, to: &Path) -> anyhow::Result<
     let mut shown = Shown::new(staging, metrics, args.json);
     let trace = &without_parts(trace);
     if !is_there(trace) {
-        complain(Severity::Note, &format!("waiting for {}", trace.display()));
+        note!("waiting for {}", trace.display());
     }
     let mut followed = Trace::new(trace, args.mode.mode, &reading);
     followed.watch_files();
@@ -98,7 +98,7 @@ pub fn run(args: &Args, trace: &Path, from: &Path, to: &Path) -> anyhow::Result<
     let End { left, interrupted } = shown.finish()?;
     if interrupted && left > 0 {
         let why = "the same command, started again, goes on";
-        complain(Severity::Note, &format!("interrupted, {left} files are left in the buffer: {why}"));
+        note!("interrupted, {left} files are left in the buffer: {why}");
     }
     let incomplete = !interrupted && left > 0;
     Ok(if incomplete { exit.max(Exit::Failed) } else { exit })
@@ -109,7 +109,7 @@ fn listed(list: &Path, storage: &Dir) -> anyhow::Result<Vec<Need>> {
     let name = || list.display().to_string();
     let text = fs::read_to_string(list).with_context(name)?;
     let (needs, problems) = needs::listed(&text, storage).with_context(name)?;
-    problems.iter().for_each(|why| complain(Severity::Warning, &format!("{why}, left out")));
+    problems.iter().for_each(|why| warning!("{why}, left out"));
     Ok(needs)
 }
 
@@ -132,7 +132,7 @@ fn learned(
     }
     if learned.needs.is_empty() {
         let why = "no earlier run has read a file that is in the folder of --to: nothing will be brought in";
-        complain(Severity::Note, &format!("--history: {why}"));
+        note!("--history: {why}");
     }
     Ok(learned.needs)
 }
@@ -184,12 +184,12 @@ fn workers(
     }
     if let Some(kept) = &past.put_aside {
         let why = "version 0.2 did not note enough to trust its copies: all files are copied once more";
-        complain(Severity::Note, &format!("{shown}: {why}; the old journal is {}", files::shown(kept)));
+        note!("{shown}: {why}; the old journal is {}", files::shown(kept));
     }
     let gone = go_on::go_on(places, journal, &past)?;
     gone.problems.iter().for_each(|problem| complain(Severity::Warning, problem));
     if gone.drafts > 0 {
-        complain(Severity::Note, &format!("{shown}: going on after an interruption"));
+        note!("{shown}: going on after an interruption");
     }
     for known in gone.verified {
         planner.verified_before(known.path, known.stamp, known.certain);
@@ -215,7 +215,7 @@ fn wake(waker: &UnixStream) -> anyhow::Result<impl Fn() + Send + 'static> {
     Ok(move || drop((&waker).write(&[1])))
 }
 
-/// A trace that is complete, or that nobody has added to for a while, so that there is nothing to wait for.
+/// A trace that is complete, or has not grown for a while, so that there is nothing to wait for.
 fn is_over(trace: &Path) -> bool {
     const LONG_AGO: Duration = Duration::from_secs(60);
     let age = || fs::metadata(trace).and_then(|meta| meta.modified()).map(|time| time.elapsed());

@@ -85,12 +85,12 @@ impl RuleArgs {
 }
 
 /// A thousand years: what lasts longer never fails.
-const LONGEST: f64 = 1000.0 * 365.25 * 86_400.0;
+const MAX_MTBF: f64 = 1000.0 * 365.25 * 86_400.0;
 
 /// `--mtbf`.
 fn mtbf(text: &str) -> Result<f64, String> {
     let seconds = duration(text)?;
-    if seconds > LONGEST {
+    if seconds > MAX_MTBF {
         return Err("expected at most a thousand years".into());
     }
     Ok(seconds)

@@ -2,7 +2,9 @@
 
 pub mod clock;
 pub mod progress;
+pub mod status;
 pub mod style;
+pub mod table;
 pub mod text;
 pub mod waiting;
 pub mod width;

@@ -1,8 +1,9 @@
 //! How far the work has come, on a terminal: how many are done, rate, time left.
 
+use crate::terminal::status;
 use crate::terminal::units::grouped;
 use crate::terminal::width::{columns_of, cut, width};
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 /// Seen often enough to move, seldom enough to cost nothing.
@@ -38,15 +39,14 @@ impl Progress {
             self.shown = Some(Instant::now());
             let columns = columns_of(&std::io::stderr()).unwrap_or(usize::MAX);
             let seconds = self.begun.elapsed().as_secs_f64();
-            eprint!("\r\x1b[2K{}", line(self.done, self.total, self.noun, seconds, columns));
-            let _ = std::io::stderr().flush();
+            status::show(&line(self.done, self.total, self.noun, seconds, columns));
         }
     }
 
     /// Take the bar away while something else is printed; the next [`add`](Self::add) brings it back.
     pub fn hide(&mut self) {
         if self.shown.take().is_some() {
-            eprint!("\r\x1b[2K");
+            status::clear();
         }
     }
 
@@ -64,7 +64,7 @@ fn line(done: u64, total: u64, noun: &str, seconds: f64, columns: usize) -> Stri
         true => format!("{} left", clock(total.saturating_sub(done) as f64 / rate)),
         false => format!("{} so far", clock(seconds.floor())),
     };
-    // Whoever does less than one in a second is better told by the time that is left.
+    // Below one in a second, the time that is left says more.
     let fast = format!("  {} {noun}s/s", grouped(rate.round() as u64));
     let fast = if rate < 1.0 { "" } else { fast.as_str() };
     let (per_cent, all) = (100.0 * share, grouped(total));

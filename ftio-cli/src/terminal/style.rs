@@ -1,20 +1,9 @@
 //! Colours, where they are wanted: on a terminal, as `NO_COLOR`, `CLICOLOR` and `CLICOLOR_FORCE` ask, or as
 //! `--color` says.
 
-use crate::values::Colour;
 use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
 use anstyle::AnsiColor;
-
-/// What `--color` says; once, before anything is printed.
-pub fn choose(choice: Colour) {
-    match choice {
-        Colour::Auto => ColorChoice::Auto,
-        Colour::Always => ColorChoice::AlwaysAnsi,
-        Colour::Never => ColorChoice::Never,
-    }
-    .write_global();
-}
 
 /// How to print emphasis.
 #[derive(Clone, Copy, Debug)]

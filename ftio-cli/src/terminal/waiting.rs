@@ -1,20 +1,20 @@
-//! What a person sees who waits: what is being done, and of a large input how much has been read.
+//! What a person sees while waiting: what is being done, and of a large input how much has been read.
 //!
 //! After two seconds, and only on a terminal, a line on stderr says which input it is and how far the reading
 //! has come. The kernel knows that: the position of the open file. Readers need not know about it.
 
+use crate::terminal::status;
 use crate::terminal::text::printable;
 use crate::terminal::units::percent;
-use crate::terminal::width::{columns_of, cut};
 use std::fs;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Whoever waits for less does not need to be told.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// A shorter wait needs no line.
+const DELAY: Duration = Duration::from_secs(2);
 /// How often the line is renewed.
 const BETWEEN: Duration = Duration::from_millis(200);
 
@@ -29,7 +29,7 @@ impl Waiting {
         Self::telling(move |waited| line(&name, share(Path::new(&name)), waited))
     }
 
-    /// For work of which nobody knows how long it takes: "drawing x.svg".
+    /// For work of unknown length: "drawing x.svg".
     pub fn working(what: &str) -> Self {
         let what = what.to_owned();
         Self::telling(move |waited| format!("{}: {} s", printable(&what), waited.as_secs()))
@@ -42,17 +42,14 @@ impl Waiting {
         let (stop, stopped) = channel();
         let began = Instant::now();
         let tell = move || {
-            let mut wait = PATIENCE;
+            let mut wait = DELAY;
             let mut shown = false;
             while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
-                // A line that wraps would stay.
-                let columns = columns_of(&std::io::stderr()).unwrap_or(usize::MAX);
-                eprint!("\r\x1b[2K{}", cut(&line(began.elapsed()), columns - 1));
-                let _ = std::io::stderr().flush();
+                status::show(&line(began.elapsed()));
                 (shown, wait) = (true, BETWEEN);
             }
             if shown {
-                eprint!("\r\x1b[2K");
+                status::clear();
             }
         };
         // Without a thread there is no line.
@@ -93,7 +90,7 @@ fn share(path: &Path) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Read;
+    use std::io::{Read, Write};
 
     #[test]
     fn how_far_a_file_was_read() {

@@ -4,14 +4,14 @@ use std::io::IsTerminal;
 use std::os::fd::AsFd;
 
 /// Narrower is not tried.
-const LEAST: usize = 40;
+const MIN_COLUMNS: usize = 40;
 
 /// Columns of what standard output goes to: `COLUMNS`, or what the terminal says. `None` where it is no
 /// terminal: nothing is wrapped then.
 pub fn columns() -> Option<usize> {
     let told = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok());
-    let told = told.filter(|columns| *columns > 0).map(|columns: usize| columns.max(LEAST));
-    told.or_else(|| columns_of(&std::io::stdout()).map(|columns| columns.max(LEAST)))
+    let told = told.filter(|columns| *columns > 0).map(|columns: usize| columns.max(MIN_COLUMNS));
+    told.or_else(|| columns_of(&std::io::stdout()).map(|columns| columns.max(MIN_COLUMNS)))
 }
 
 /// Columns of a terminal.
@@ -20,7 +20,7 @@ pub fn columns_of<T: IsTerminal + AsFd>(out: &T) -> Option<usize> {
     Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
-/// The text in at most so many columns: what is too much in its middle becomes "…". (Names differ at their
+/// The text cut to a width: what is too much in its middle becomes "…". (Names differ at their
 /// ends, and numbers come last.)
 pub fn cut(text: &str, columns: usize) -> String {
     let all: Vec<char> = text.chars().collect();
@@ -100,7 +100,7 @@ fn is_unit(word: &str) -> bool {
 /// `label  text`, the text wrapped behind the label; as one line where the width is not known.
 pub fn labelled(label: &str, text: &str, columns: Option<usize>) -> String {
     let indent = width(label) + 1;
-    let room = columns.map_or(usize::MAX, |columns| columns.saturating_sub(indent).max(LEAST / 2));
+    let room = columns.map_or(usize::MAX, |columns| columns.saturating_sub(indent).max(MIN_COLUMNS / 2));
     let lines = wrapped(text, room);
     let glue = format!("\n{}", " ".repeat(indent));
     format!("{label} {}\n", lines.join(&glue))

@@ -127,7 +127,11 @@ fn former_spellings_work_and_say_so() {
     for (was, now) in [
         (&["clean", "spools"][..], &["recover", "--host", "spools"][..]),
         (&["schedule", "measure", "t"], &["measure", "t"]),
-        (&["schedule", "simulate", "--repetitions", "1"], &["simulate", "turns", "--repetitions", "1"]),
+        // One policy, as the others take their time.
+        (
+            &["schedule", "simulate", "--repetitions", "1", "--policies", "fcfs"],
+            &["simulate", "turns", "--repetitions", "1", "--policies", "fcfs"],
+        ),
         (&["batch", "queue", "t"], &["simulate", "queue", "t"]),
         (&["batch", "generate", "--jobs", "9"], &["simulate", "workload", "--jobs", "9"]),
         (&["stage", "simulate", "t", "--rate", "1M"], &["simulate", "staging", "t", "--rate", "1M"]),

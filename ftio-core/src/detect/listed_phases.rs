@@ -53,10 +53,10 @@ pub fn listed_phases(
     estimate: &Estimate,
     origin: Option<i64>,
 ) -> Vec<ListedPhase> {
-    let phases = if estimate.phases.is_empty() {
-        without_period(fine, cut, estimate)
-    } else {
-        estimate.phases.clone()
+    let phases = match (estimate.phases.is_empty(), estimate.listed.is_empty()) {
+        (false, _) => estimate.phases.clone(),
+        (true, false) => estimate.listed.clone(),
+        (true, true) => without_period(fine, cut, estimate),
     };
     let since = fine.start_seconds();
     let mut before = vec![0.0];

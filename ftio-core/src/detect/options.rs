@@ -53,6 +53,8 @@ pub enum Method {
     /// Phases are counted, and the spectrum is one witness among others.
     #[default]
     Ours,
+    /// The same by the [renewal estimator](mod@crate::renewal), which is to replace ours.
+    Renewal,
     /// As the paper prints it (see [`compat`](mod@crate::detect::compat)).
     Paper,
     /// As the Python FTIO 0.0.9 does (see [`compat`](mod@crate::detect::compat)).
@@ -97,7 +99,7 @@ impl Options {
 
     /// Is it the published method, as the Python FTIO has it or as it was printed?
     pub fn is_published(&self) -> bool {
-        self.method != Method::Ours
+        matches!(self.method, Method::Paper | Method::Compat)
     }
 
     /// How a signal is judged.

@@ -4,12 +4,13 @@
 //! comes here. The answer depends on the requests in the window alone: not on the command, nor on how fine
 //! the bins were in which they were collected.
 
-use crate::detect::options::Options;
+use crate::detect::options::{Method, Options};
 use crate::estimate::long_job::{Resolution, estimate_sections};
 use crate::estimate::view::View;
 use crate::estimate::view::is_worth_a_look;
 use crate::estimate::{Estimate, Given, estimate};
 use crate::renewal::signal::{Bandwidth, Request, Trace};
+use crate::renewal::told::told;
 use crate::signal::bins::sections::SECTION_BINS;
 use crate::signal::bins::{Units, VolumeBins};
 use crate::signal::collect::width;
@@ -37,6 +38,8 @@ pub struct Windows<'a> {
     /// Periods of interest, in seconds.
     periods: (f64, f64),
     detector: SpectralDetector,
+    /// Who is asked for the period.
+    method: Method,
 }
 
 /// A window, sampled.
@@ -75,6 +78,7 @@ impl<'a> Windows<'a> {
             sampled: job.sampled,
             periods: (options.min_period.unwrap_or(0.0), options.max_period.unwrap_or(f64::INFINITY)),
             detector: options.spectral_detector(),
+            method: options.method,
         }
     }
 
@@ -100,6 +104,9 @@ impl<'a> Windows<'a> {
 
     /// The period of a window that was sampled, with what its spectrum says, if anybody wants to know.
     pub fn estimate(&self, sampled: &Sampled, spectral: Option<&SpectralResult>) -> Estimate {
+        if self.method == Method::Renewal {
+            return self.by_renewal(sampled, spectral);
+        }
         let given = self.given(sampled);
         let fine = &sampled.fine;
         let resolution = self.resolution(fine);
@@ -113,6 +120,25 @@ impl<'a> Windows<'a> {
                 let unknown = found.period.is_none() && found.periods.is_empty();
                 let other = unknown.then(in_sections).flatten().filter(|other| other.period.is_some());
                 other.unwrap_or(found)
+            }
+        }
+    }
+
+    fn by_renewal(&self, sampled: &Sampled, spectral: Option<&SpectralResult>) -> Estimate {
+        let (fine, given) = (&sampled.fine, self.given(sampled));
+        let in_sections =
+            || crate::renewal::long_job::estimate_sections(fine, &self.sections(fine), spectral);
+        let whole = || {
+            let trace = self.trace(sampled);
+            told(&crate::renewal::estimate(&trace), &trace, fine, spectral, &given)
+        };
+        match self.resolution(fine) {
+            Resolution::TooLittle => in_sections().unwrap_or_else(whole),
+            // Bins that look fine may hide phases all the same: several in each bin, and pauses between them.
+            Resolution::Enough | Resolution::Doubtful => {
+                let found = whole();
+                let other = found.periods.is_empty().then(in_sections).flatten();
+                other.filter(|other| other.period.is_some()).unwrap_or(found)
             }
         }
     }
@@ -154,20 +180,36 @@ impl<'a> Windows<'a> {
     }
 
     /// What a window that was sampled holds, as the renewal estimator takes it: requests in narrow bins, each
-    /// of which counts as a request, or samples.
+    /// of which counts as a request, or samples; in seconds from the beginning of the window.
     pub fn trace(&self, sampled: &Sampled) -> Trace {
         let fine = &sampled.fine;
         if let Some(native) = self.sampled.map(seconds) {
-            let (start, step) = (fine.start_seconds(), fine.step());
+            let step = fine.step();
             let bins = fine.samples.clone();
-            return Trace::Binned(Bandwidth { start, step, bins, native: Some(native) });
+            return Trace::Binned(Bandwidth { start: 0.0, step, bins, native: Some(native), edges: None });
         }
         let units = self.bins.units(fine.start, fine.start + fine.bin * fine.samples.len() as i64);
-        let request = |(i, bytes): (usize, f64)| {
-            let start = units.start + i as i64 * units.width;
-            Request { start: seconds(start), end: seconds(start + units.width), bytes }
-        };
-        Trace::Requests(units.volumes().enumerate().filter(|(_, bytes)| *bytes > 0.0).map(request).collect())
+        // Bins in a row that hold the same are one request, or look like one.
+        let mut requests: Vec<Request> = Vec::new();
+        let (mut last, mut each) = (usize::MAX, 0.0);
+        for (i, bytes) in units.volumes().enumerate().filter(|(_, bytes)| *bytes > 0.0) {
+            let start = units.start - fine.start + i as i64 * units.width;
+            match requests.last_mut().filter(|_| i == last.wrapping_add(1) && bytes == each) {
+                Some(request) => {
+                    request.end = seconds(start + units.width);
+                    request.bytes += bytes;
+                }
+                None => {
+                    requests.push(Request {
+                        start: seconds(start),
+                        end: seconds(start + units.width),
+                        bytes,
+                    });
+                }
+            }
+            (last, each) = (i, bytes);
+        }
+        Trace::Requests(requests)
     }
 
     /// The period of `[from, to)`, in nanoseconds of job time.

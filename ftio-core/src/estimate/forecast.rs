@@ -338,18 +338,23 @@ pub fn provisional(view: &View, now: f64) -> Option<Provisional> {
     };
     let k = list.phases.len() - 1;
     let period = list.regularity.period;
-    let factor = if k == 1 {
-        3.0
-    } else {
-        let spread = list.regularity.distances * (k as f64 / (k as f64 - 1.0)).sqrt();
-        (t_quantile_90(k - 1) * spread.max(0.1) / (k as f64).sqrt()).exp()
-    };
+    let factor = provisional_factor(list.regularity.distances, k, 0.1);
     Some(Provisional {
         period: Some(period),
         low: period / factor,
         high: Some(period * factor),
         phases: k + 1,
     })
+}
+
+/// By what factor the mean of k distances may be wrong that vary by a share of it, and by no less than
+/// `least`.
+pub(crate) fn provisional_factor(varies: f64, k: usize, least: f64) -> f64 {
+    if k < 2 {
+        return 3.0;
+    }
+    let spread = varies * (k as f64 / (k as f64 - 1.0)).sqrt();
+    (t_quantile_90(k - 1) * spread.max(least) / (k as f64).sqrt()).exp()
 }
 
 /// The 90 % quantile of Student's t.

@@ -31,7 +31,7 @@ pub struct PeriodOf {
 }
 
 impl PeriodOf {
-    pub(super) fn of(fine: &Signal, period: f64, confidence: f64, phases: &[Phase]) -> Self {
+    pub(crate) fn of(fine: &Signal, period: f64, confidence: f64, phases: &[Phase]) -> Self {
         let since = fine.start_seconds();
         let start = |phase: Option<&Phase>| since + phase.map_or(0.0, |phase| phase.start);
         PeriodOf {
@@ -49,7 +49,7 @@ impl PeriodOf {
 
 impl PeriodOf {
     /// Of a wave that goes through all of a signal.
-    pub(super) fn of_wave(fine: &Signal, period: f64, confidence: f64) -> Self {
+    pub(crate) fn of_wave(fine: &Signal, period: f64, confidence: f64) -> Self {
         let (from, to) = (fine.start_seconds(), fine.end_seconds());
         PeriodOf {
             period,
@@ -91,6 +91,8 @@ pub struct Estimate {
     pub evidence: Evidence,
     /// The phases, if there is a period.
     pub phases: Vec<Phase>,
+    /// All phases that are counted: those that have the period and the others of their list.
+    pub listed: Vec<Phase>,
     /// When a phase began after the last one that was counted, in seconds from the start of the window.
     pub begun: Option<f64>,
     /// What kind of signal it is, if the phases tell.

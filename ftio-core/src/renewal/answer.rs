@@ -4,7 +4,7 @@ use crate::renewal::hypotheses::Form;
 use crate::renewal::residual::bytes;
 use crate::renewal::rows::{Place, Row, Search};
 use crate::renewal::spectrum::refined;
-use crate::renewal::table::{ANSWER, CERTAIN, MOST_ASKED, NEAR_LINE, SAME, SHARP_SAMPLES, STRAIGHT, WAVES};
+use crate::renewal::table::{ANSWER, CERTAIN, MOST_ASKED, NEAR_LINE, SAME, STRAIGHT, WAVES};
 use crate::renewal::weights::{CALIBRATION, COUNT};
 
 /// The probability of each alternative, and that of none.
@@ -19,17 +19,36 @@ pub struct Posterior {
 impl Posterior {
     /// Of alternatives; *none* has a score of 0.
     pub fn of<'a>(rows: impl Iterator<Item = &'a Row>, weights: &[f64; COUNT]) -> Self {
-        let scores: Vec<f64> = rows.map(|row| row.features.score(weights)).collect();
+        Self::among(rows, weights, |_| true)
+    }
+
+    /// Of those that count; the others have no probability.
+    pub fn among<'a>(
+        rows: impl Iterator<Item = &'a Row>,
+        weights: &[f64; COUNT],
+        counts: impl Fn(&Row) -> bool,
+    ) -> Self {
+        let all: Vec<&'a Row> = rows.collect();
+        let score = |row: &&Row| if counts(row) { row.features.score(weights) } else { f64::NEG_INFINITY };
+        let scores: Vec<f64> = all.iter().map(score).collect();
         let highest = scores.iter().copied().fold(0.0, f64::max);
         let rows: Vec<f64> = scores.iter().map(|score| (score - highest).exp()).collect();
-        let none = (-highest).exp();
+        // A line of few samples has a twin: a shorter period that was sampled too rarely, of which nothing is
+        // known but that it is another.
+        let twins: f64 = all.iter().zip(&rows).filter(|(row, _)| row.may_be_alias).map(|(_, x)| x).sum();
+        let none = (-highest).exp() + twins;
         let all = rows.iter().sum::<f64>() + none;
         Posterior { rows: rows.iter().map(|weight| weight / all).collect(), none: none / all }
     }
 }
 
+/// The confidence that there is no period, of that probability.
+pub fn calibrated_none(none: f64) -> f64 {
+    1.0 - calibrated(1.0 - none)
+}
+
 /// The confidence in an answer of that probability.
-fn calibrated(probability: f64) -> f64 {
+pub fn calibrated(probability: f64) -> f64 {
     let probability = probability.clamp(CERTAIN, 1.0 - CERTAIN);
     let logit = (probability / (1.0 - probability)).ln();
     1.0 / (1.0 + (-CALIBRATION.0 * logit - CALIBRATION.1).exp())
@@ -52,12 +71,16 @@ pub struct Answer {
 }
 
 /// Rows that give the same answer.
-struct Group {
-    probability: f64,
-    top: usize,
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    /// That of all of them.
+    pub probability: f64,
+    /// The most probable of them.
+    pub top: usize,
     /// None if periods follow one another.
-    period: Option<f64>,
-    rows: Vec<usize>,
+    pub period: Option<f64>,
+    /// The rows.
+    pub rows: Vec<usize>,
 }
 
 fn near(one: f64, other: f64, share: f64) -> bool {
@@ -83,23 +106,28 @@ fn group(rows: &[Row], posterior: &Posterior, top: usize, period: Option<f64>) -
     Group { probability: rows.iter().map(|&i| posterior.rows[i]).sum(), top, period, rows }
 }
 
+/// What rows say together, most probable first.
+pub fn groups(rows: &[Row], posterior: &Posterior) -> Vec<Group> {
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    order.sort_by(|&a, &b| posterior.rows[b].total_cmp(&posterior.rows[a]));
+    let groups = order.iter().take(MOST_ASKED).flat_map(|&top| {
+        let periods: Vec<Option<f64>> = match &rows[top] {
+            row if row.is_change => vec![None],
+            row => row.periods.iter().copied().map(Some).collect(),
+        };
+        periods.into_iter().map(move |period| group(rows, posterior, top, period))
+    });
+    let mut all: Vec<Group> = groups.collect();
+    all.sort_by(|a, b| b.probability.total_cmp(&a.probability));
+    all
+}
+
 impl Answer {
     /// The period that is most probable over all rows that have it; with a second one, or as a change, if
     /// most of that is.
-    pub fn of(search: &Search, posterior: &Posterior) -> Self {
+    pub fn of(search: &Search, posterior: &Posterior, groups: &[Group]) -> Self {
         let rows = &search.rows;
-        let mut order: Vec<usize> = (0..rows.len()).collect();
-        order.sort_by(|&a, &b| posterior.rows[b].total_cmp(&posterior.rows[a]));
-        let groups = order.iter().take(MOST_ASKED).flat_map(|&top| {
-            let periods: Vec<Option<f64>> = match &rows[top] {
-                row if row.is_change => vec![None],
-                row => row.periods.iter().copied().map(Some).collect(),
-            };
-            periods.into_iter().map(move |period| group(rows, posterior, top, period))
-        });
-        let Some(best) = groups.reduce(|a, b| if b.probability > a.probability { b } else { a }) else {
-            return Answer::default();
-        };
+        let Some(best) = groups.first() else { return Answer::default() };
         let confidence = calibrated(best.probability);
         if confidence < ANSWER {
             return Answer { confidence, ..Answer::default() };
@@ -150,13 +178,7 @@ pub fn exact(search: &Search, place: Place) -> f64 {
     if one.form == Form::Wave {
         return refined(signal, period);
     }
-    let first = &view.lists[one.list].first;
-    let is_quiet = |member: &&usize| match first[**member] {
-        0 => 0.0 <= view.ground.quiet,
-        bin => signal.bins[bin - 1] <= view.ground.quiet,
-    };
-    let from_quiet = 2 * one.members.iter().filter(is_quiet).count() >= one.count();
-    let is_sharp = from_quiet && signal.native.unwrap_or(0.0) <= period / SHARP_SAMPLES;
+    let is_sharp = search.is_sharp(place);
     let is_plain = matches!(one.form, Form::Mean | Form::Comb) && one.sigma < STRAIGHT;
     if is_sharp || !is_plain {
         return period;

@@ -248,6 +248,18 @@ pub fn fit(phases: &Phases, times: usize) -> Option<Chain> {
         }
     };
     let linked: f64 = members.windows(2).zip(&links).map(gain).sum();
+    // The period is the mean distance of starts, whatever explains why they vary.
+    let (mut single, mut all, mut slots) = ((0, 0.0), 0.0, 0);
+    for (pair, link) in members.windows(2).zip(&links) {
+        let &Link::Slots(n) = link else { continue };
+        let distance = starts[pair[1]] - starts[pair[0]];
+        (all, slots) = (all + distance, slots + n);
+        if n == 1 {
+            single = (single.0 + 1, single.1 + distance);
+        }
+    }
+    let longer = if single.0 >= MANY_SINGLE { single.1 / single.0 as f64 } else { all / slots.max(1) as f64 };
+    scale *= longer;
     let (phases, c) = (m as f64, members.len() as f64);
     let strays = phases - c;
     let at_random = (c - 1.0) * (1.0 - (phases / span).ln());

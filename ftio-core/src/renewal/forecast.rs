@@ -6,57 +6,96 @@
 
 pub use crate::estimate::forecast::NextStart;
 use crate::estimate::forecast::{Forecast, Part};
+use crate::phases::phase::Phase;
 use crate::renewal::answer::Posterior;
 use crate::renewal::chain::Link;
 use crate::renewal::hypotheses::{Form, Hypothesis};
-use crate::renewal::lists::{List, lists};
+use crate::renewal::lists::List;
 use crate::renewal::residual::bytes;
-use crate::renewal::rows::{Row, Search};
+use crate::renewal::rows::{Place, Row, Search};
 use crate::renewal::signal::{Request, Trace};
 use crate::renewal::table::{
     EARLY, EARLY_MEMBERS, EARLY_VARIES, EMPTY_MEAN, EMPTY_MOST, EMPTY_SEEN, FULL_OCTAVES, LEAST, LEAST_ROW,
-    LIST_DOUBT, MOST_ROWS, PRIOR, PRIOR_LIST, REST_ROW, SHORTEST, TWO_PHASES, VARIES_MOST,
+    LIST_DOUBT, MOST_ROWS, PRIOR_LIST, PRIOR_NEXT, REST_ROW, SHORTEST, TWO_PHASES, VARIES_MOST,
 };
 use crate::renewal::view::View;
 use crate::renewal::warps::Warp;
 use crate::renewal::weights::COUNT;
 use crate::signal::statistics::{deviation, mean, median, robust_spread, variation};
 
-/// The next start after `now`.
-pub fn next_start(search: &Search, trace: &Trace, weights: &[f64; COUNT], now: f64) -> Option<NextStart> {
+/// What is known about the next phase.
+pub fn forecast(search: &Search, trace: &Trace, weights: &[f64; COUNT]) -> Forecast {
     let rows: Vec<&Row> = search.rows.iter().filter(|row| !row.is_wave).collect();
     let posterior = Posterior::of(rows.iter().copied(), weights);
     let mut order: Vec<usize> = (0..rows.len()).collect();
     order.sort_by(|&a, &b| posterior.rows[b].total_cmp(&posterior.rows[a]));
     let requests = Starts::of(trace);
     let mut parts = Vec::new();
+    let mut typical = Vec::new();
     for i in order.into_iter().take(MOST_ROWS) {
         let probability = posterior.rows[i];
         if probability >= LEAST_ROW {
-            let (view, one) = main(search, rows[i]);
+            let place = main(search, rows[i]);
+            if parts.is_empty() {
+                typical = search.phases(place);
+            }
+            let (view, one) = (&search.views[place.0], &search.described(place).hypothesis);
             parts.extend(parts_of(view, one, probability, &requests));
         }
     }
-    let left = 1.0 - parts.iter().map(|part: &Part| part.weight).sum::<f64>();
-    if left > REST_ROW || parts.is_empty() {
-        parts.extend(by_list(&search.views[0], left.max(REST_ROW), &requests));
+    let known = parts.iter().map(|part: &Part| part.weight).sum::<f64>();
+    let left = 1.0 - known;
+    if (left > REST_ROW || parts.is_empty())
+        && let Some((part, phases)) = by_list(search, left.max(REST_ROW), &requests)
+    {
+        parts.push(part);
+        if left > known {
+            typical = phases;
+        }
     }
-    Forecast::with(parts, &[]).next(now)
+    Forecast::with(parts, &typical)
+}
+
+/// The next start after `now`.
+pub fn next_start(search: &Search, trace: &Trace, weights: &[f64; COUNT], now: f64) -> Option<NextStart> {
+    forecast(search, trace, weights).next(now)
+}
+
+/// What one rhythm alone tells of it.
+pub fn of_rhythm(search: &Search, trace: &Trace, place: Place) -> Forecast {
+    let (view, one) = (&search.views[place.0], &search.described(place).hypothesis);
+    Forecast::with(parts_of(view, one, 1.0, &Starts::of(trace)), &search.phases(place))
+}
+
+/// The list of at least two phases that stands out most: what is counted where there is no rhythm.
+pub fn standing_out(search: &Search) -> Option<&List> {
+    let view = &search.views[0];
+    let outstanding = |list: &List| {
+        let volumes = deviation(&list.volumes) / mean(&list.volumes).max(f64::MIN_POSITIVE);
+        (list.octaves + LIST_DOUBT.1).min(FULL_OCTAVES) / (LIST_DOUBT.0 + varies(list)) / (1.0 + volumes)
+    };
+    view.lists.iter().chain(&view.twos).reduce(|a, b| if outstanding(b) > outstanding(a) { b } else { a })
+}
+
+/// How much the distances of a list vary; of two phases, how much they might.
+pub fn varies(list: &List) -> f64 {
+    let distances = distances(&list.starts);
+    if distances.len() > 1 { variation(&distances) } else { TWO_PHASES }
+}
+
+fn distances(starts: &[f64]) -> Vec<f64> {
+    starts.windows(2).map(|pair| pair[1] - pair[0]).collect()
 }
 
 /// The hypothesis of a row, or of two that with more bytes.
-fn main<'a>(search: &'a Search, row: &Row) -> (&'a View, &'a Hypothesis) {
-    let all = row.hypotheses.iter().map(|&place| {
+fn main(search: &Search, row: &Row) -> Place {
+    let volume = |place: Place| {
         let (view, one) = (&search.views[place.0], &search.described(place).hypothesis);
-        let volume = if row.is_pair() { bytes(view, one).iter().sum::<f64>() } else { 0.0 };
-        (volume, view, one)
-    });
-    let more = |a: (f64, &'a View, &'a Hypothesis), b: (f64, &'a View, &'a Hypothesis)| {
-        if b.0 > a.0 { b } else { a }
+        bytes(view, one).iter().sum::<f64>()
     };
-    let first = || (0.0, &search.views[0], &search.described(row.hypotheses[0]).hypothesis);
-    let (_, view, one) = all.reduce(more).unwrap_or_else(first);
-    (view, one)
+    let first = row.hypotheses[0];
+    let more = |a: Place, b: Place| if volume(b) > volume(a) { b } else { a };
+    row.hypotheses.iter().copied().reduce(more).unwrap_or(first)
 }
 
 /// When requests begin, and how far those before have reached.
@@ -125,7 +164,7 @@ fn parts_of(view: &View, one: &Hypothesis, weight: f64, requests: &Starts) -> Ve
     let last = since + starts[k];
     let distances: Vec<f64> = starts.windows(2).map(|pair| pair[1] - pair[0]).collect();
     let single = |period: f64, k: usize, wider: f64| {
-        let (relative, freedom) = spread(one.sigma, k, PRIOR);
+        let (relative, freedom) = spread(one.sigma, k, PRIOR_NEXT);
         let scale = (relative * period * (1.0 + wider / k as f64).sqrt()).max(SHORTEST);
         vec![Part { weight, centre: last + period, scale, freedom, period }]
     };
@@ -154,7 +193,7 @@ fn parts_of(view: &View, one: &Hypothesis, weight: f64, requests: &Starts) -> Ve
         let middle = (median(values) + mean(values)) / 2.0;
         let squares: f64 = values.iter().map(|value| (value - middle).powi(2)).sum();
         let relative = (squares / (c as f64 - 1.0).max(1.0)).sqrt() / period;
-        (middle, spread(relative.min(VARIES_MOST), c, PRIOR))
+        (middle, spread(relative.min(VARIES_MOST), c, PRIOR_NEXT))
     };
     let ((distance, (sigma, freedom)), (gap, (of_gap, _))) = (around(&each), around(&gaps));
     // Distances or gaps: whichever is more regular.
@@ -189,18 +228,9 @@ fn parts_of(view: &View, one: &Hypothesis, weight: f64, requests: &Starts) -> Ve
 }
 
 /// Without a rhythm: the list of at least two phases that stands out most.
-fn by_list(view: &View, weight: f64, requests: &Starts) -> Option<Part> {
-    let distances = |starts: &[f64]| starts.windows(2).map(|pair| pair[1] - pair[0]).collect::<Vec<f64>>();
-    let varies = |list: &List| {
-        let distances = distances(&list.starts);
-        if distances.len() > 1 { variation(&distances) } else { TWO_PHASES }
-    };
-    let outstanding = |list: &List| {
-        let volumes = deviation(&list.volumes) / mean(&list.volumes).max(f64::MIN_POSITIVE);
-        (list.octaves + LIST_DOUBT.1).min(FULL_OCTAVES) / (LIST_DOUBT.0 + varies(list)) / (1.0 + volumes)
-    };
-    let all = lists(&view.reading, &view.ground, 2);
-    let list = all.iter().reduce(|a, b| if outstanding(b) > outstanding(a) { b } else { a })?;
+fn by_list(search: &Search, weight: f64, requests: &Starts) -> Option<(Part, Vec<Phase>)> {
+    let view = &search.views[0];
+    let list = standing_out(search)?;
     let members: Vec<usize> = (0..list.count()).collect();
     let early = requests.early(view, list, &members, median(&distances(&list.starts)));
     let starts: Vec<f64> = list.starts.iter().zip(&early).map(|(start, early)| start - early).collect();
@@ -209,5 +239,5 @@ fn by_list(view: &View, weight: f64, requests: &Starts) -> Option<Part> {
     let (relative, freedom) = spread(varies(list).min(VARIES_MOST), k, PRIOR_LIST);
     let scale = (relative * period * (1.0 + 1.0 / k as f64).sqrt()).max(SHORTEST);
     let centre = view.reading.signal.start + starts[k] + period;
-    Some(Part { weight, centre, scale, freedom, period })
+    Some((Part { weight, centre, scale, freedom, period }, search.phases_of(view, list, &members)))
 }

@@ -3,7 +3,7 @@
 use crate::renewal::chain::{Chain, Link, Phases, fit};
 use crate::renewal::lists::List;
 use crate::renewal::table::{
-    BOUNDED_SPREAD, CLOSE_PERIODS, EASED, FAR_DISTANCE, FAR_QUANTILE, FULL, KEEP, LONG_LIST, LONGER,
+    BOUNDED_SPREAD, CLOSE_PERIODS, DRIFT, EASED, FAR_DISTANCE, FAR_QUANTILE, FULL, KEEP, LONG_LIST, LONGER,
     MANY_SINGLE, MODE_BINS, MODE_REACH, MODE_WIDTH, MODES, MOST_PAUSES, MOST_STRAYS, PAIR_ORDERS,
     PAIR_SPREAD, PAIR_WIDTH, PAIRED, PASSES, PRIOR, RESOLVED, SAME, SHORTER, SIGMA, TAIL_SHARE, TENTH,
     WARPED,
@@ -252,8 +252,9 @@ pub fn hypotheses(index: usize, list: &List, seeds: &[f64], exactness: f64) -> V
             );
         }
         let cuts = cuts(&list.starts);
-        if !cuts.is_empty() {
-            let (warped, periods, counts) = change(&list.starts, &cuts);
+        let (warped, periods, counts) = change(&list.starts, &cuts);
+        let is_step = |pair: &[f64]| (pair[0] / pair[1]).ln().abs() >= DRIFT.0;
+        if !cuts.is_empty() && periods.windows(2).all(is_step) {
             let parameters = 2.0 * cuts.len() as f64;
             let warp = Warp::Change(counts);
             let shortest = periods.iter().copied().fold(f64::INFINITY, f64::min);

@@ -40,8 +40,8 @@ impl List {
         let extents = extents(&signal.bins, ground, &first);
         let volumes: Vec<f64> = extents.iter().map(|extent| extent.1 * signal.step).collect();
         let largest = volumes.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-        let starts: Vec<f64> = first.iter().map(|&bin| bin as f64 * signal.step).collect();
-        let ends: Vec<f64> = extents.iter().map(|extent| extent.0 as f64 * signal.step).collect();
+        let starts: Vec<f64> = first.iter().map(|&bin| signal.begins_in(bin)).collect();
+        let ends: Vec<f64> = extents.iter().map(|extent| signal.ends_in(extent.0 - 1)).collect();
         List {
             lengths: starts.iter().zip(&ends).map(|(start, end)| end - start).collect(),
             logarithms: volumes.iter().map(|volume| volume.max(NO_VOLUME * largest).ln()).collect(),
@@ -85,15 +85,15 @@ enum Origin {
     Volumes(f64, f64),
 }
 
-/// All lists of a reading with at least so many phases, from many phases to few. Equal ones are one, and the
+/// All lists of a reading with at least two phases, from many phases to few. Equal ones are one, and the
 /// octaves of levels add up.
-pub fn lists(reading: &Reading, ground: &Ground, least: usize) -> Vec<List> {
+pub fn lists(reading: &Reading, ground: &Ground) -> Vec<List> {
     let signal = &reading.signal;
     let scaled = scaled(signal);
     let at_level = |(widths, starts): ((f64, f64), Vec<usize>)| (Origin::Level(widths), starts);
     let mut found: Vec<(Origin, Vec<usize>)> = scaled
         .into_iter()
-        .filter(|level| level.peaks.len() >= least)
+        .filter(|level| level.peaks.len() >= 2)
         .map(|level| at_level((level.scales, starts(&signal.bins, ground, &level))))
         .collect();
     let told_apart = distinct(bursts(&signal.bins, ground));
@@ -107,7 +107,7 @@ pub fn lists(reading: &Reading, ground: &Ground, least: usize) -> Vec<List> {
     let mut places: HashMap<Vec<usize>, usize> = HashMap::new();
     let mut lists: Vec<List> = Vec::new();
     for (origin, starts) in found {
-        if starts.len() < least {
+        if starts.len() < 2 {
             continue;
         }
         let small = HEADER_VOLUME * total / starts.len() as f64;
@@ -115,7 +115,7 @@ pub fn lists(reading: &Reading, ground: &Ground, least: usize) -> Vec<List> {
         let mut starts = uncut(&signal.bins, ground, starts);
         starts.sort_unstable();
         starts.dedup();
-        if starts.len() < least {
+        if starts.len() < 2 {
             continue;
         }
         let period = (starts[starts.len() - 1] - starts[0]) as f64 * signal.step / (starts.len() - 1) as f64;

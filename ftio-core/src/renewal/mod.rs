@@ -9,16 +9,16 @@
 //! 5. The [next start](forecast) is foretold from the same probabilities.
 //!
 //! This stands beside [`estimate`](mod@crate::estimate), which it is to replace, and which commands still
-//! ask. It is a port of a prototype in Python; `tests/renewal.rs` holds both to the same readings, features
-//! and answers, up to ties: where several bursts have the same volume, which of them are left out depends on
-//! the order of sums. All numbers that are set by hand are in [`table`]; `examples/renewal.rs` judges it
-//! beside today's estimator.
+//! ask: what asks this one is [`Method::Renewal`](crate::detect::Method). It began as a port of a prototype.
+//! All numbers that are set by hand are in [`table`], weights are fitted by `scripts/fit`;
+//! `examples/renewal.rs` judges it beside today's estimator.
 
 pub mod answer;
 pub mod chain;
 pub mod forecast;
 pub mod hypotheses;
 pub mod lists;
+pub mod long_job;
 pub mod places;
 pub mod readings;
 pub mod residual;
@@ -26,11 +26,12 @@ pub mod rows;
 pub mod signal;
 pub mod spectrum;
 pub mod table;
+pub mod told;
 pub mod view;
 pub mod warps;
 pub mod weights;
 
-use answer::{Answer, Posterior};
+use answer::{Answer, Group, Posterior, groups};
 use forecast::NextStart;
 use rows::Search;
 use signal::Trace;
@@ -43,6 +44,8 @@ pub struct Found {
     pub search: Option<Search>,
     /// How probable each of it is.
     pub posterior: Posterior,
+    /// Which alternatives say the same, most probable first.
+    pub groups: Vec<Group>,
     /// What is said.
     pub answer: Answer,
 }
@@ -57,8 +60,9 @@ pub fn estimate_by(trace: &Trace, weights: &[f64; COUNT]) -> Found {
     let search = Search::of(trace, weights);
     let rows = search.as_ref().map_or(&[][..], |search| &search.rows);
     let posterior = Posterior::of(rows.iter(), weights);
-    let answer = search.as_ref().map_or(Answer::default(), |search| Answer::of(search, &posterior));
-    Found { search, posterior, answer }
+    let groups = groups(rows, &posterior);
+    let answer = search.as_ref().map_or(Answer::default(), |search| Answer::of(search, &posterior, &groups));
+    Found { search, posterior, groups, answer }
 }
 
 /// When the next phase begins after `now`, in seconds; by default after the last that was recorded.

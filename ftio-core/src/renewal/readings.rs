@@ -165,7 +165,7 @@ fn part(whole: &Bandwidth, ground: &Ground, trace: &Trace) -> Option<Reading> {
             let bin = |time: f64| ((time - whole.start) / whole.step).round() as usize;
             let (low, high) = (bin(from).saturating_sub(1), (bin(to) + 1).min(whole.bins.len()));
             let start = whole.start + low as f64 * whole.step;
-            Bandwidth { start, bins: whole.bins[low..high].to_vec(), ..*whole }
+            Bandwidth { start, bins: whole.bins[low..high].to_vec(), edges: None, ..*whole }
         }
     };
     let volume = |some: &[Active]| some.iter().map(|active| active.volume).sum::<f64>();

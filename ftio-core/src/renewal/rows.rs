@@ -1,12 +1,14 @@
 //! The alternatives of the softmax: one hypothesis each, or two at once.
 
+use crate::phases::phase::Phase;
 use crate::renewal::hypotheses::Form;
-use crate::renewal::readings::readings;
+use crate::renewal::lists::List;
+use crate::renewal::readings::{Name, readings};
 use crate::renewal::residual::{bytes, residual};
 use crate::renewal::signal::{Bandwidth, Trace};
 use crate::renewal::table::{
-    CONSTANT, DOUBLE, ERRORS, FEWEST_BINS, LEAST_IN_PAIR, LEAST_IN_REST, LEAST_REST, OF_REST, PAIR_APART,
-    PAIRS, PHASE_SAMPLES, SAME,
+    ALIASED, CONSTANT, DOUBLE, ERRORS, FEWEST_BINS, LEAST_IN_PAIR, LEAST_IN_REST, LEAST_REST, OF_REST,
+    PAIR_APART, PAIRS, PHASE_SAMPLES, SAME, SHARP_SAMPLES,
 };
 use crate::renewal::view::{Described, View, vote};
 use crate::renewal::weights::{COUNT, Feature as F, Features};
@@ -26,6 +28,8 @@ pub struct Row {
     pub is_change: bool,
     /// Is it a line of the spectrum?
     pub is_wave: bool,
+    /// Does it take so few samples that a shorter one, seen at another phase in each, explains as much?
+    pub may_be_alias: bool,
     /// To what the period is known, relative to it.
     pub loose: f64,
     /// What speaks for it.
@@ -38,8 +42,9 @@ impl Row {
         self.hypotheses.len() > 1
     }
 
-    fn of(place: Place, one: &Described) -> Self {
+    fn of(place: Place, one: &Described, native: Option<f64>) -> Self {
         let hypothesis = &one.hypothesis;
+        let is_short = |period: &f64| native.is_some_and(|native| *period < ALIASED * native);
         let known = match hypothesis.form {
             Form::Mean | Form::Comb | Form::Drift => {
                 ERRORS * hypothesis.sigma / (hypothesis.count() as f64).sqrt()
@@ -51,6 +56,7 @@ impl Row {
             periods: hypothesis.periods.clone(),
             is_change: hypothesis.form == Form::Change,
             is_wave: hypothesis.form == Form::Wave,
+            may_be_alias: hypothesis.periods.iter().any(is_short),
             loose: known.max(SAME),
             features: one.features,
         }
@@ -83,7 +89,11 @@ impl Search {
         }
         vote(&mut views);
         let single = |(i, view): (usize, &View)| -> Vec<Row> {
-            view.found.iter().enumerate().map(|(j, one)| Row::of((i, j), one)).collect()
+            view.found
+                .iter()
+                .enumerate()
+                .map(|(j, one)| Row::of((i, j), one, view.reading.signal.native))
+                .collect()
         };
         let rows = views.iter().enumerate().flat_map(single).collect();
         let mut search = Search { signal, views, rows };
@@ -94,6 +104,48 @@ impl Search {
     /// A hypothesis.
     pub fn described(&self, place: Place) -> &Described {
         &self.views[place.0].found[place.1]
+    }
+
+    /// Do most members of a hypothesis begin from quiet, and do samples tell when?
+    pub fn is_sharp(&self, place: Place) -> bool {
+        let (view, one) = (&self.views[place.0], &self.described(place).hypothesis);
+        let signal = &view.reading.signal;
+        let first = &view.lists[one.list].first;
+        let is_quiet = |member: &&usize| match first[**member] {
+            0 => 0.0 <= view.ground.quiet,
+            bin => signal.bins[bin - 1] <= view.ground.quiet,
+        };
+        let from_quiet = 2 * one.members.iter().filter(is_quiet).count() >= one.count();
+        from_quiet && signal.native.unwrap_or(0.0) <= one.period / SHARP_SAMPLES
+    }
+
+    /// The members of a hypothesis as phases; seconds from where times are counted from.
+    pub fn phases(&self, place: Place) -> Vec<Phase> {
+        let (view, one) = (&self.views[place.0], &self.described(place).hypothesis);
+        self.phases_of(view, &view.lists[one.list], &one.members)
+    }
+
+    /// Some phases of a list of a view. Each has the bytes up to the next start of the list, as the signal
+    /// has them (a reading may have others), or what is left of it without another rhythm.
+    pub fn phases_of(&self, view: &View, list: &List, members: &[usize]) -> Vec<Phase> {
+        let signal = if view.reading.name == Name::Rest { &view.reading.signal } else { &self.signal };
+        let since = view.reading.signal.start;
+        let add = |sum: &mut f64, x: &f64| {
+            *sum += x * signal.step;
+            Some(*sum)
+        };
+        let sums: Vec<f64> = [0.0].into_iter().chain(signal.bins.iter().scan(0.0, add)).collect();
+        let before = |time: f64| {
+            let place = ((time - signal.start) / signal.step).clamp(0.0, signal.bins.len() as f64);
+            let (whole, part) = (place as usize, place.fract());
+            sums[whole] + part * (sums.get(whole + 1).unwrap_or(&sums[whole]) - sums[whole])
+        };
+        let phase = |&member: &usize| {
+            let (start, end) = (since + list.starts[member], since + list.ends[member]);
+            let next = list.starts.get(member + 1).map_or(f64::MAX, |next| since + next);
+            Phase { start, end, volume: before(next) - before(start) }
+        };
+        members.iter().map(phase).collect()
     }
 
     /// Two rhythms at once: for the best singles, what their residual shows.
@@ -159,6 +211,7 @@ impl Search {
             periods: vec![a.min(b), a.max(b)],
             is_change: false,
             is_wave: false,
+            may_be_alias: false,
             loose: SAME,
             features,
         })

@@ -7,6 +7,7 @@ use crate::renewal::table::{
 };
 use crate::signal::runs::runs_above;
 use crate::signal::statistics::{mean, median, median_deviation};
+use std::sync::Arc;
 
 /// What was recorded of a job.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,6 +49,16 @@ pub struct Bandwidth {
     pub bins: Vec<f64>,
     /// Seconds between the samples that it was made from, if it was.
     pub native: Option<f64>,
+    /// Where in each bin requests begin and end, if it was made from requests.
+    pub edges: Option<Arc<[Edges]>>,
+}
+
+/// Where in a bin the first request begins that begins in it, and the last one ends that ends in it: shares
+/// of the bin. Where none does, the bin's own edges.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Edges {
+    begin: f32,
+    end: f32,
 }
 
 impl Bandwidth {
@@ -58,7 +69,21 @@ impl Bandwidth {
 
     /// The same window with other values.
     pub fn with(&self, bins: Vec<f64>) -> Self {
-        Bandwidth { bins, ..*self }
+        Bandwidth { bins, edges: self.edges.clone(), ..*self }
+    }
+
+    /// When something begins in a bin, seconds from the beginning of the window.
+    pub fn begins_in(&self, bin: usize) -> f64 {
+        let known = self.edges.as_ref().and_then(|edges| edges.get(bin));
+        let begin = known.filter(|edges| edges.begin < 1.0).map_or(0.0, |edges| f64::from(edges.begin));
+        (bin as f64 + begin) * self.step
+    }
+
+    /// When something ends in a bin.
+    pub fn ends_in(&self, bin: usize) -> f64 {
+        let known = self.edges.as_ref().and_then(|edges| edges.get(bin));
+        let end = known.filter(|edges| edges.end > 0.0).map_or(1.0, |edges| f64::from(edges.end));
+        (bin as f64 + end) * self.step
     }
 
     /// The same in at most so many bins.
@@ -68,7 +93,7 @@ impl Bandwidth {
             return self.clone();
         }
         let bins = self.bins.chunks(factor).map(|some| some.iter().sum::<f64>() / factor as f64).collect();
-        Bandwidth { step: self.step * factor as f64, bins, ..*self }
+        Bandwidth { step: self.step * factor as f64, bins, edges: None, ..*self }
     }
 
     /// Runs of bins above the mean: a rough count of the phases.
@@ -91,11 +116,14 @@ impl Bandwidth {
 
     /// The bandwidth of requests from one time to another, in bins that are narrow enough for its phases.
     pub fn of_requests(requests: &[Request], from: f64, to: f64) -> Self {
-        let mut step = (to - from) / FINE_BINS as f64;
+        // Few requests have few phases.
+        let enough = (PER_PHASE * requests.len()).next_power_of_two().min(FINE_BINS);
+        let mut step = (to - from) / enough as f64;
         loop {
             let bins = (((to - from) / step).ceil() as usize).max(FEWEST_BINS);
-            let found =
-                Bandwidth { start: from, step, bins: in_bins(requests, from, step, bins), native: None };
+            let (bins, edges) = in_bins(requests, from, step, bins);
+            let found = Bandwidth { start: from, step, bins, native: None, edges: Some(edges) };
+            let bins = found.bins.len();
             if bins >= PER_PHASE * found.runs_above_mean() || 2 * bins > MOST_BINS {
                 return found;
             }
@@ -133,15 +161,16 @@ impl Bandwidth {
                 .map(|((&start, &width), &value)| Request { start, end: start + width, bytes: value * width })
                 .collect();
             let bins = ((to + native - first) / step).ceil() as usize;
-            in_bins(&requests, first, step, bins.max(FEWEST_BINS))
+            in_bins(&requests, first, step, bins.max(FEWEST_BINS)).0
         };
-        Some(Bandwidth { start: first, step, bins, native: Some(native) })
+        Some(Bandwidth { start: first, step, bins, native: Some(native), edges: None })
     }
 }
 
-/// The mean bandwidth of requests in each of some bins.
-fn in_bins(requests: &[Request], from: f64, step: f64, count: usize) -> Vec<f64> {
+/// The mean bandwidth of requests in each of some bins, and where they begin and end.
+fn in_bins(requests: &[Request], from: f64, step: f64, count: usize) -> (Vec<f64>, Arc<[Edges]>) {
     let mut bins = vec![0.0; count];
+    let mut edges = vec![Edges { begin: 1.0, end: 0.0 }; count];
     // Change of the rate at the beginning of each bin: what covers whole bins is noted at its two ends only.
     let mut slope = vec![0.0; count + 1];
     let place = |time: f64| ((time - from) / step).clamp(0.0, count as f64);
@@ -153,6 +182,8 @@ fn in_bins(requests: &[Request], from: f64, step: f64, count: usize) -> Vec<f64>
         }
         let rate = request.bytes / (end - request.start);
         let (first, last) = (low as usize, (high as usize).min(count - 1));
+        edges[first].begin = edges[first].begin.min((low - first as f64) as f32);
+        edges[last].end = edges[last].end.max((high - last as f64) as f32);
         if first == last {
             bins[first] += rate * (high - low);
             continue;
@@ -167,7 +198,7 @@ fn in_bins(requests: &[Request], from: f64, step: f64, count: usize) -> Vec<f64>
         rate += change;
         *bin = (*bin + rate).max(0.0);
     }
-    bins
+    (bins, edges.into())
 }
 
 /// Never falls but for resets to near its beginning, and rises often enough for that to be no chance.

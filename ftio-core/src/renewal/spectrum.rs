@@ -1,9 +1,8 @@
 //! Power and autocorrelation of a reading, cut at its level: one transform and one back.
 
-use crate::phases::scale_space::median_by_volume;
 use crate::renewal::signal::Bandwidth;
 use crate::renewal::table::{
-    BINS_OF_CORRELATION, BINS_OF_PERIOD, BLUR, BLUR_LEAST, BLUR_LOST, BLUR_REACH, BLUR_TAPS, CORRELATED,
+    BINS_OF_CORRELATION, BINS_OF_PERIOD, BLUR, BLUR_LEAST, BLUR_LOST, BLUR_PARTS, BLUR_REACH, CORRELATED,
     FAR_LAG, FEWEST_BINS, FEWEST_PAIRS, FEWEST_REFINED, FINE_BINS, GOLDEN, HALF_LAGS, HALVINGS, LAGS,
     LEAST_CYCLES, LINE_APART, LINE_LEAST, LINE_WIDTH, MULTIPLES, NEAR_LAG, PARTS_OF_WINDOW, REFINED,
     RESOLUTIONS, SAMPLES_OF_WAVE, STANDS_OUT, STRONGEST, TWO_SAMPLES,
@@ -33,6 +32,8 @@ pub struct Spectrum {
     padded: usize,
     /// Autocorrelation by lag.
     correlation: Vec<f64>,
+    /// … added up to each lag.
+    sums: Vec<f64>,
     /// The strongest lines.
     pub lines: Vec<Line>,
     /// Lags of the highest maxima of the autocorrelation, in seconds.
@@ -40,10 +41,9 @@ pub struct Spectrum {
 }
 
 impl Spectrum {
-    /// Of a signal.
-    pub fn of(signal: &Bandwidth) -> Self {
+    /// Of a signal, cut at this level.
+    pub fn of(signal: &Bandwidth, level: f64) -> Self {
         let merged = signal.merged(FINE_BINS);
-        let level = median_by_volume(&signal.bins);
         let mut samples: Vec<f64> = merged.bins.iter().map(|x| x.min(level)).collect();
         let middle = mean(&samples);
         samples.iter_mut().for_each(|x| *x -= middle);
@@ -57,12 +57,18 @@ impl Spectrum {
         let all: f64 = power[1..].iter().sum();
         power.iter_mut().for_each(|power| *power /= all.max(f64::MIN_POSITIVE));
         power[0] = 0.0;
+        let add = |sum: &mut f64, value: &f64| {
+            *sum += value;
+            Some(*sum)
+        };
+        let sums = [0.0].into_iter().chain(correlation.iter().scan(0.0, add)).collect();
         let mut found = Spectrum {
             samples,
             step: merged.step,
             power,
             padded,
             correlation,
+            sums,
             lines: Vec::new(),
             peaks: Vec::new(),
         };
@@ -88,26 +94,39 @@ impl Spectrum {
 
     /// The highest autocorrelation near one period, of the signal blurred by a twentieth of it.
     pub fn correlation(&self, period: f64) -> f64 {
-        let n = self.samples.len();
+        let n = self.samples.len() as f64;
         let lag = period / self.step;
-        let width = (BLUR * lag * SQRT_2).max(BLUR_LEAST);
-        let reach = (BLUR_REACH * width) as i64 + 1;
-        let every = (reach / BLUR_TAPS).max(1);
-        let (low, high) = (((1.0 - NEAR_LAG) * lag) as i64, ((1.0 + NEAR_LAG) * lag) as i64 + 1);
-        if high as f64 >= FAR_LAG * n as f64 {
+        let (low, high) = ((1.0 - NEAR_LAG) * lag, (1.0 + NEAR_LAG) * lag + 1.0);
+        if high >= FAR_LAG * n {
             return 0.0;
         }
-        let at = |lag: i64| self.correlation[(lag.unsigned_abs() as usize).min(n - 1)];
-        let weight = |k: i64| (k, (-(k as f64 / width).powi(2) / 2.0).exp());
-        let kernel: Vec<(i64, f64)> = (-reach..=reach).step_by(every as usize).map(weight).collect();
-        let blurred = |lag: i64| kernel.iter().map(|(k, weight)| weight * at(lag + k)).sum::<f64>();
-        let (whole, weights) = (blurred(0), kernel.iter().map(|(_, weight)| weight).sum::<f64>());
+        // The mean of the autocorrelation in each part of a Gaussian.
+        let width = (BLUR * lag * SQRT_2).max(BLUR_LEAST);
+        let part = (BLUR_REACH * width / BLUR_PARTS as f64).max(1.0);
+        let weight = |k: i64| (-(k as f64 * part / width).powi(2) / 2.0).exp();
+        let kernel: [f64; BLUR_PARTS + 1] = std::array::from_fn(|k| weight(k as i64));
+        let mean = |at: f64| (self.summed(at + part / 2.0) - self.summed(at - part / 2.0)) / part;
+        let blurred = |lag: f64| {
+            let pair = |k: usize| kernel[k] * (mean(lag - k as f64 * part) + mean(lag + k as f64 * part));
+            kernel[0] * mean(lag) + (1..=BLUR_PARTS).map(pair).sum::<f64>()
+        };
+        let (whole, weights) = (blurred(0.0), kernel[0] + 2.0 * kernel[1..].iter().sum::<f64>());
         if whole <= BLUR_LOST * weights {
             return 0.0;
         }
-        let lags = (low..=high).step_by(((high - low) / LAGS).max(1) as usize);
+        let lags = (0..=LAGS).map(|i| low + (high - low) * i as f64 / LAGS as f64);
         let highest = lags.map(blurred).fold(f64::NEG_INFINITY, f64::max);
         (highest / whole).clamp(-1.0, 1.0)
+    }
+
+    /// The autocorrelation of lags from −½ to `at` − ½ added up; it is the same before 0 as after it.
+    fn summed(&self, lag: f64) -> f64 {
+        // Lag i takes from i − ½ to i + ½.
+        let place = (lag.abs() + 1.0 / 2.0).min(self.correlation.len() as f64);
+        let (whole, part) = (place as usize, place.fract());
+        let more = self.correlation.get(whole).map_or(0.0, |value| part * value);
+        let sum = self.sums[whole] + more - self.correlation[0] / 2.0;
+        if lag < 0.0 { -sum } else { sum }
     }
 
     /// The power at 1/T and its next multiples.
@@ -152,11 +171,7 @@ impl Spectrum {
         let mut amplitudes = Vec::with_capacity(PARTS_OF_WINDOW);
         for part in 0..PARTS_OF_WINDOW {
             let to = from + each + usize::from(part < more);
-            let (mut cosine, mut sine) = (0.0, 0.0);
-            for (i, x) in self.samples[from..to].iter().enumerate() {
-                let (s, c) = (turn * (from + i) as f64).sin_cos();
-                (cosine, sine) = (cosine + x * c, sine + x * s);
-            }
+            let (cosine, sine) = wave_of(self.samples[from..to].iter().copied(), turn);
             amplitudes.push(cosine.hypot(sine));
             from = to;
         }
@@ -239,6 +254,19 @@ impl Spectrum {
     }
 }
 
+/// The wave in some samples that turns by so much from one to the next: its two parts.
+fn wave_of(samples: impl Iterator<Item = f64>, turn: f64) -> (f64, f64) {
+    let (step_sine, step_cosine) = turn.sin_cos();
+    let (mut cosine, mut sine) = (0.0, 0.0);
+    // Turning a vector takes less than the functions of its angle.
+    let (mut c, mut s) = (1.0, 0.0);
+    for x in samples {
+        (cosine, sine) = (cosine + x * c, sine + x * s);
+        (c, s) = (c * step_cosine - s * step_sine, s * step_cosine + c * step_sine);
+    }
+    (cosine, sine)
+}
+
 /// The power spectrum, and the autocorrelation, each lag by as many pairs as it has.
 fn transformed(samples: &[f64], padded: usize) -> (Vec<f64>, Vec<f64>) {
     let n = samples.len();
@@ -267,11 +295,7 @@ pub fn refined(signal: &Bandwidth, period: f64) -> f64 {
     let power = |frequency: f64| -> f64 {
         let of = |multiple: usize| {
             let turn = TAU * multiple as f64 * frequency * merged.step;
-            let add = |(cosine, sine): (f64, f64), (i, x): (usize, &f64)| {
-                let (s, c) = (turn * i as f64).sin_cos();
-                (cosine + (x - middle) * c, sine + (x - middle) * s)
-            };
-            let (cosine, sine) = merged.bins.iter().enumerate().fold((0.0, 0.0), add);
+            let (cosine, sine) = wave_of(merged.bins.iter().map(|x| x - middle), turn);
             cosine * cosine + sine * sine
         };
         (1..=multiples).map(of).sum()

@@ -4,18 +4,17 @@ use crate::renewal::chain::{Chain, Link};
 use crate::renewal::hypotheses::{Form, Hypothesis, hypotheses};
 use crate::renewal::lists::{List, lists};
 use crate::renewal::readings::{Name, Reading};
-use crate::renewal::signal::{Bandwidth, Ground};
+use crate::renewal::signal::Ground;
 use crate::renewal::spectrum::{Line, Spectrum};
 use crate::renewal::table::{
-    CHANCE, CHANCE_FAR, CLEAR, COARSEST, COUNTED, DOUBT, EVEN_PHASES, EVENEST, EXACT, EXACT_SAMPLES, FEW,
-    FEW_DOUBT, FEW_OF_PART, FEW_OF_WAVE, FULL_OCTAVES, IRREGULAR, LEAST, LEAST_RATING, LIKELY, LONG_WAVE,
-    LOOSE, MANY_TIMES, MOST_MEMBERS, MULTIPLE, NO_POWER, OWN_LINE, PROMINENT, RATED_FEW, RIVALS, SAME, SEEDS,
-    SHORTER_FROM, SHORTER_TO, SKEWED, TWO_SAMPLES, UNEVEN, UNEVEN_AT, UNLIKELY, VERY_EVEN, VOTE_LEAST, VOTES,
-    WAVE_SIGMA, WAVES,
+    CLEAR, COARSEST, DOUBT, EVENEST, EXACT, EXACT_SAMPLES, FEW, FEW_OF_PART, FEW_OF_WAVE, FULL_OCTAVES,
+    LEAST, LIKELY, LONG_WAVE, LOOSE, MANY_TIMES, MOST_MEMBERS, MULTIPLE, NO_POWER, OWN_LINE, PROMINENT,
+    RIVALS, SAME, SEEDS, SHORTER_FROM, SHORTER_TO, TWO_SAMPLES, UNEVEN, UNEVEN_AT, UNLIKELY, VOTE_LEAST,
+    VOTES, WAVE_SIGMA, WAVES,
 };
 use crate::renewal::warps::Warp;
 use crate::renewal::weights::{Feature as F, Features};
-use crate::signal::statistics::{deviation, mean, robust_spread};
+use crate::signal::statistics::robust_spread;
 
 /// A hypothesis with what speaks for it.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,6 +34,8 @@ pub struct View {
     pub ground: Ground,
     /// Its lists of phases.
     pub lists: Vec<List>,
+    /// Lists of only two phases.
+    pub twos: Vec<List>,
     /// Its spectrum.
     pub spectrum: Spectrum,
     /// Its hypotheses.
@@ -52,10 +53,11 @@ impl View {
                 view.lists.iter().any(|other| is_same(list, other, later))
             })
         };
-        let lists: Vec<List> =
-            lists(&reading, &ground, LEAST).into_iter().filter(|list| !is_known(list)).collect();
-        let spectrum = Spectrum::of(&reading.signal);
-        let mut view = View { reading, ground, lists, spectrum, found: Vec::new() };
+        let (twos, lists): (Vec<List>, Vec<List>) =
+            lists(&reading, &ground).into_iter().partition(|list| list.count() < LEAST);
+        let lists = lists.into_iter().filter(|list| !is_known(list)).collect();
+        let spectrum = Spectrum::of(&reading.signal, ground.level);
+        let mut view = View { reading, ground, lists, twos, spectrum, found: Vec::new() };
         view.found = view.described();
         view
     }
@@ -70,7 +72,11 @@ impl View {
         let lags = self.spectrum.peaks.iter().take(2 * SEEDS).copied();
         let seeds: Vec<f64> =
             lags.chain(self.spectrum.lines.iter().take(SEEDS).map(|line| line.period)).collect();
-        let exactness = signal.native.map_or(EXACT * signal.step, |native| EXACT_SAMPLES * native);
+        let exactness = match signal.native {
+            Some(native) => EXACT_SAMPLES * native,
+            None if signal.edges.is_some() => 0.0,
+            None => EXACT * signal.step,
+        };
         let of_list = |(i, list): (usize, &List)| hypotheses(i, list, &seeds, exactness);
         let pool: Vec<Hypothesis> = self.lists.iter().enumerate().flat_map(of_list).collect();
         let highest = |value: &dyn Fn(f64) -> f64, one: &Hypothesis| {
@@ -129,7 +135,6 @@ impl View {
             (F::Members, m.log2().min(MOST_MEMBERS)),
             (F::Few, few),
             (F::Even, evenness),
-            (F::VeryEven, (evenness - VERY_EVEN).max(0.0)),
             (F::Loose, (LOOSE - evenness).max(0.0)),
             (F::Likelihood, (1.0 + one.likelihood.max(0.0)).log2()),
             (F::LikelihoodEach, (one.likelihood / (m - 1.0).max(1.0)).clamp(UNLIKELY, LIKELY)),
@@ -145,7 +150,6 @@ impl View {
             (F::Cover, ((ends - begins) / around.active).min(1.0) * full),
             (F::Front, (begins - around.first) / around.active * full),
             (F::Octaves, list.octaves.min(FULL_OCTAVES)),
-            (F::Rating, rating(one, list)),
             (F::Mean, f64::from(one.form == Form::Mean)),
             (F::Change, f64::from(is_change)),
             (F::ChangeStep, if is_change { smallest } else { 0.0 }),
@@ -204,7 +208,6 @@ impl View {
                 (F::WaveFew, (FEW_OF_WAVE / count as f64).log2().max(0.0)),
                 (F::WaveSteady, self.spectrum.steady(period)),
                 (F::WaveCoarse, coarse),
-                (F::WaveSkew, coarse * skewness(signal)),
             ] {
                 features[feature] = value;
             }
@@ -238,37 +241,6 @@ fn is_same(list: &List, other: &List, later: f64) -> bool {
     let close = SAME * list.period();
     let mut pairs = list.starts.iter().zip(&other.starts);
     list.count() == other.count() && pairs.all(|(a, b)| (a - b - later).abs() < close)
-}
-
-/// Of the samples: low for dips (an alias misses a burst now and then), high for bursts.
-fn skewness(signal: &Bandwidth) -> f64 {
-    let bins = signal.merged(COUNTED).bins;
-    let (middle, spread) = (mean(&bins), deviation(&bins));
-    let cubes: Vec<f64> = bins.iter().map(|x| ((x - middle) / spread).powi(3)).collect();
-    if spread > 0.0 { mean(&cubes).clamp(-SKEWED, SKEWED) } else { 0.0 }
-}
-
-/// Octaves over irregularity: how far a list stands out by itself.
-fn rating(one: &Hypothesis, list: &List) -> f64 {
-    let m = one.count() as f64;
-    let others = IRREGULAR.0 * one.pauses() + IRREGULAR.1 * (1.0 - one.fill()) + IRREGULAR.1 * one.strays;
-    let irregular = (one.sigma * one.sigma + others).sqrt() / chance((m - 1.0).max(1.0)).max(EVEN_PHASES);
-    let few = (RATED_FEW / m).max(1.0);
-    let doubt = DOUBT * few * few * few.min(FEW_DOUBT);
-    let octaves = list.octaves.min(FULL_OCTAVES);
-    let clear = (octaves * m / CLEAR).min(1.0).powi(3);
-    (LEAST_RATING + octaves * clear / (doubt + irregular)).ln()
-}
-
-/// The variation of k distances that one in ten random lists stays below.
-fn chance(k: f64) -> f64 {
-    let (last, _) = CHANCE[CHANCE.len() - 1];
-    if k >= last {
-        return 1.0 - CHANCE_FAR * (last / k).sqrt();
-    }
-    let after = CHANCE.partition_point(|(links, _)| *links <= k).max(1);
-    let ((from, low), (to, high)) = (CHANCE[after - 1], CHANCE[after]);
-    low + (k - from) / (to - from) * (high - low)
 }
 
 /// Octaves of scale over which lists favour a period, in all these views together.

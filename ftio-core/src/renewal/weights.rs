@@ -52,7 +52,6 @@ features! {
     Members "members" 0.3455 For "log₂ of the number of members";
     Few "few" -1.4301 Against "log₂(6 / members), if there are fewer";
     Even "even" 0.0452 Free "−log₂ of the spread σ of the distances";
-    VeryEven "very_even" 0.0127 Free "how far that is below 1/8, in octaves";
     Loose "loose" -0.8713 Against "how far it is above 0.35, in octaves";
     Likelihood "likelihood" 0.1978 For "log₂(1 + log-likelihood ratio)";
     LikelihoodEach "likelihood_each" 0.1872 For "log-likelihood ratio of each link";
@@ -70,7 +69,6 @@ features! {
     Votes "votes" 0.2026 For "octaves of all lists that favour this period";
     VoteShare "vote_share" 1.2934 For "the same as a share of all";
     Power "power" 3.2572 For "√ of the power at 1/T and its multiples, against the best";
-    Rating "rating" 0.0481 For "ln(octaves / irregularity)";
     Mean "mean" -2.1872 Free "all phases are members";
     Change "change" -3.5816 Against "several periods follow one another";
     ChangeStep "change_step" 2.1652 For "the smallest step between them, in octaves";
@@ -90,7 +88,6 @@ features! {
     WaveFew "wave_few" -5.7846 Against "log₂(12 / phases), if there are fewer";
     WaveSteady "wave_steady" 0.9519 For "its weakest quarter of the window against the mean";
     WaveCoarse "wave_coarse" -6.9176 Against "distance of the samples, in periods of the line";
-    WaveSkew "wave_skew" -0.8749 Free "the same times the skewness of the samples";
     Pair "pair" -2.3107 Constant "two rhythms at once";
     PairSizes "pair_sizes" -3.8937 Against "the slow phases are not larger than the fast ones";
     PairOverlap "pair_overlap" 4.3676 For "share of the time in which both go on";

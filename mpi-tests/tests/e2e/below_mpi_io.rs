@@ -6,6 +6,7 @@ use crate::harness::{Mpi, installed_mpis};
 use crate::traced::{
     Run, Scratch, info, names, run_ftio, trace_job, trace_workload, trace_workload_alone, traced,
 };
+use crate::ways::bytes_in;
 use serde_json::Value;
 
 /// Bytes of a layer. Bytes that the program has moved at a layer. MPI has files of its own in shared memory,
@@ -105,6 +106,45 @@ fn mpi_io_alone_if_that_is_asked_for() {
             assert_eq!(moved(&info, "posix") + moved(&info, "stdio"), 0, "{}: {setting:?}", mpi.name);
             assert_eq!(info["filters"], "TMIO_LAYERS=mpiio", "{}: {setting:?}", mpi.name);
         }
+    }
+}
+
+/// One trace of all ranks, in which MPI-IO is what it does by POSIX.
+#[test]
+fn posix_and_streams_if_only_they_are_asked_for() {
+    for mpi in installed_mpis() {
+        let (truth, info, scratch) = mixed(&mpi, &[("TMIO_LAYERS", "posix,stdio")]);
+        assert_eq!(scratch.traces().len(), 1, "{}: {:?}", mpi.name, scratch.traces());
+        assert_eq!((&info["ranks"], &info["filters"]), (&2.into(), &"TMIO_LAYERS=posix,stdio".into()));
+        assert_eq!(truth["stdio"], moved(&info, "stdio"), "{}: {:#}", mpi.name, info["files"]);
+        let of = |layer: &str| truth[layer].as_u64().expect("a number");
+        let posix = moved(&info, "posix");
+        assert!(posix >= of("posix") + of("mpiio"), "{}: {posix} of {truth}", mpi.name);
+        assert!(info["layers"].get("mpiio").is_none(), "{}: {:#}", mpi.name, info["layers"]);
+    }
+}
+
+/// What a rank does before `MPI_Init` is the job's, however much that is and however long it takes.
+#[test]
+fn before_mpi_begins() {
+    for mpi in installed_mpis() {
+        for (layers, moved_by_all) in [("posix,stdio", 2 * 8), ("mpiio,posix,stdio", 2 * 6)] {
+            let scratch = Scratch::new();
+            let job = mpi.job(2, mpi.program("begins_before_mpi")).args([scratch.data()]);
+            let outcome = traced(job, &scratch).env("TMIO_LAYERS", layers).run();
+            assert!(outcome.success() && outcome.stderr.is_empty(), "{}: {outcome:?}", mpi.name);
+            assert_eq!(scratch.leftovers(), [""; 0], "{}, {layers}", mpi.name);
+            let info = info(&scratch.trace());
+            let what = format!("{}, {layers}: {info:#}", mpi.name);
+            let written = bytes_in(&scratch, &info).1 - moved(&info, "mpiio");
+            assert_eq!((&info["ranks"], written), (&2.into(), moved_by_all << 20), "{what}");
+        }
+        // One that a launcher has started and that never calls MPI is a process.
+        let scratch = Scratch::new();
+        let job = mpi.job(1, mpi.program("begins_before_mpi")).args([scratch.data()]).args(["never"]);
+        let outcome = traced(job, &scratch).env("TMIO_LAYERS", "posix,stdio").run();
+        assert!(outcome.success() && outcome.stderr.is_empty(), "{}: {outcome:?}", mpi.name);
+        assert_eq!(bytes_in(&scratch, &info(&scratch.trace())), (0, 4 << 20), "{}", mpi.name);
     }
 }
 

@@ -3,9 +3,9 @@
 
 use crate::harness::{installed_mpis, libtmio, plain_program, run_limited};
 use crate::traced::{Scratch, info, names};
-use crate::ways::{Way, assert_same, bytes_in, says_that_more_was_done, settled};
+use crate::ways::{Way, assert_same, bytes_in, is_root, open_to_all, says_that_more_was_done, settled};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Runs `minds_descriptors` in all ways. It says the same, and all that it wrote is in the trace, which may
 /// also say that there was more if `may_lose`.
@@ -57,6 +57,46 @@ fn the_lowest_number_is_the_program_s() {
 fn as_many_as_the_limit_allows() {
     are_as_alone("few", false);
     are_as_alone("none", true);
+}
+
+/// A program has as few as it needs, and none for the standard ones. Its helper may have more, or does with
+/// three; if there are fewer, no program waits for a helper that cannot start.
+#[test]
+fn hardly_any_at_all() {
+    let program = plain_program("writes_a_megabyte");
+    let setpriv = "setpriv --reuid 61237 --regid 61237 --clear-groups";
+    for user in ["exec", setpriv].into_iter().take(if is_root() { 2 } else { 1 }) {
+        for closed in ["", "2>&-", "1>&- 2>&-", "0<&- 1>&- 2>&-"] {
+            for limit in 1..=5 {
+                let command = || {
+                    let mut command = Command::new("sh");
+                    let exec = if user == "exec" { "exec" } else { "exec $3" };
+                    let script = format!("exec {closed}; ulimit -n {limit}; {exec} \"$1\" $2");
+                    command.args(["-c", &script, "sh"]).arg(&program).args(["own", setpriv]);
+                    command
+                };
+                let what = format!("{user}, {closed}, {limit}");
+                let alone = Way::Alone.run(&open_to_all(), &command());
+                if alone.code != Some(3) {
+                    continue;
+                }
+                let scratch = open_to_all();
+                let began = Instant::now();
+                let outcome = Way::Recorded.run(&scratch, &command());
+                assert_eq!(
+                    (outcome.code, &outcome.stdout),
+                    (alone.code, &alone.stdout),
+                    "{what}: {outcome:?}"
+                );
+                assert!(began.elapsed() < Duration::from_secs(8), "{what}: {:?}", began.elapsed());
+                let is_right = |info: &_| bytes_in(&scratch, info) == (0, 1 << 20);
+                let has_trace = settled(&scratch, is_right).as_ref().is_some_and(is_right);
+                let has_word = closed.is_empty() && outcome.stderr.contains("tmio: no trace: ");
+                let may_lack = user != "exec" && limit < 3;
+                assert!(has_trace || may_lack && (has_word || !closed.is_empty()), "{what}: {outcome:?}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Where there is nothing to trace, nothing happens; where there is, the program does not notice.
 
-use crate::harness::{Outcome, installed_mpis, libtmio, run_limited, skip};
+use crate::harness::{Outcome, installed_mpis, libtmio, run_limited, skip, wait_until};
 use crate::traced::{Scratch, assert_exact, info, names, traced};
+use serde_json::Value;
 use std::fs;
 use std::process::Command;
 use std::time::Duration;
@@ -88,6 +89,48 @@ fn in_a_program_that_forks() {
             assert_eq!(info["write_sync"]["ops"], 20, "{}, {end}", mpi.name);
             assert_eq!(info["complete"], true, "{}, {end}", mpi.name);
             assert_eq!(scratch.leftovers(), [""; 0], "{}, {end}", mpi.name);
+        }
+    }
+}
+
+fn at(scratch: &Scratch, trace: &str) -> std::path::PathBuf {
+    scratch.path().join("traces").join(trace)
+}
+
+/// What a child writes is in no trace of the job, and what it is and how it ends stays the same. A child that
+/// comes to MPI itself is a job.
+#[test]
+fn forks_around_mpi() {
+    let layers = [None, Some("mpiio,posix,stdio")];
+    for (mpi, layers) in installed_mpis().into_iter().flat_map(|mpi| layers.map(|layers| (mpi, layers))) {
+        for way in ["before", "child", "after", "chain", "ended"] {
+            let job = |scratch: &Scratch| {
+                let mut command = mpi.singleton(&mpi.program("forks_around_mpi"));
+                command.arg(scratch.data()).arg(way).envs(mpi.variables());
+                command
+            };
+            let what = format!("{}, {way}, {layers:?}", mpi.name);
+            let alone = run_limited(job(&Scratch::new()), Duration::from_secs(60));
+            let scratch = Scratch::new();
+            let mut command = job(&scratch);
+            command.env("LD_PRELOAD", libtmio()).env("TMIO_OUTPUT", scratch.path().join("traces/%p.msgpack"));
+            command.env("TMIO_SPOOL", scratch.spool()).envs(layers.map(|layers| ("TMIO_LAYERS", layers)));
+            let outcome = run_limited(command, Duration::from_secs(60));
+            assert_eq!((alone.code, &alone.stdout), (outcome.code, &outcome.stdout), "{what}: {outcome:?}");
+            assert_eq!(outcome.stderr, alone.stderr, "{what}");
+            let is_idle = || names(scratch.spool()).is_empty();
+            assert!(wait_until(Duration::from_secs(20), is_idle), "{what}: {:?}", names(scratch.spool()));
+            // Bytes of MPI-IO, and of others, by a name for each process.
+            const EACH: u64 = 40 * (64 << 10);
+            let traces: Vec<Value> = scratch.traces().iter().map(|name| info(&at(&scratch, name))).collect();
+            let moved = |is_mpi_io: bool| -> u64 {
+                let files = traces.iter().flat_map(|trace| trace["files"].as_array().expect("a list"));
+                let files = files.filter(|file| file.get("layer").is_none() == is_mpi_io);
+                files.filter_map(|file| file["bytes_written"].as_u64()).sum()
+            };
+            let by_mpi = if matches!(way, "after" | "chain") { 2 * EACH } else { EACH };
+            let by_others = if way == "before" && layers.is_some() { 2 * EACH } else { 0 };
+            assert_eq!((moved(true), moved(false)), (by_mpi, by_others), "{what}: {traces:#?}");
         }
     }
 }

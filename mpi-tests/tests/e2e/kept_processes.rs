@@ -2,7 +2,7 @@
 //! than they began with, by the thousand, where no trace can be written.
 
 use crate::harness::{Outcome, ftio, libtmio, plain_program, run_limited, wait_until};
-use crate::traced::{Scratch, names};
+use crate::traced::{Scratch, info, names};
 use crate::ways::{Way, bytes_in, is_root, open_to_all, says_that_more_was_done, settled};
 use serde_json::Value;
 use std::fs;
@@ -198,6 +198,31 @@ fn children_one_after_the_other() {
         let info = info.unwrap_or_else(|| panic!("{pause}: nothing to read: {outcome:?}"));
         assert_eq!((posix_written(&info), &info["complete"]), (truth, &true.into()), "{pause}: {info:#}");
         assert_eq!(info["ranks"], 3, "{pause}: {info:#}");
+    }
+}
+
+/// The nodes of a batch job number their processes by themselves: in the trace each has its own number.
+#[test]
+fn processes_of_a_batch_job_on_several_hosts() {
+    if !is_root() {
+        return;
+    }
+    for told in [true, false] {
+        let scratch = Scratch::new();
+        for (node, host) in ["here", "there", "elsewhere"].into_iter().enumerate() {
+            let spool = Scratch::new();
+            let mut command = Command::new("unshare");
+            let script =
+                "hostname $1 && for i in 1 2; do dd if=/dev/zero of=$1.$i bs=64k count=32 status=none; done";
+            command.args(["--uts", "sh", "-c", script, "sh", host]).env("TMIO_SPOOL", spool.spool());
+            command.env("SLURM_JOB_ID", "77").envs(told.then(|| ("SLURM_NODEID", node.to_string())));
+            let outcome = Way::Recorded.run(&scratch, &command);
+            assert!(outcome.success() && outcome.stderr.is_empty(), "{host}: {outcome:?}");
+            let is_idle = || names(spool.spool()).is_empty();
+            assert!(wait_until(Duration::from_secs(20), is_idle), "{host}: {:?}", names(spool.spool()));
+        }
+        let info = info(&scratch.trace());
+        assert_eq!((posix_written(&info), &info["ranks"]), (6 * (2 << 20), &6.into()), "{told}: {info:#}");
     }
 }
 

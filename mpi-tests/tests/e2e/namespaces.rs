@@ -1,8 +1,9 @@
 //! Programs that make namespaces of process ids.
 
-use crate::harness::plain_program;
-use crate::traced::{Scratch, info};
-use crate::ways::{Way, bytes_in, is_root};
+use crate::harness::{installed_mpis, plain_program};
+use crate::traced::{Scratch, info, traced};
+use crate::ways::{Way, bytes_in, is_root, settled};
+use serde_json::Value;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -41,4 +42,93 @@ fn a_program_that_follows_one_with_a_namespace() {
     assert!(began.elapsed() < Duration::from_secs(25), "somebody has waited: {:?}", began.elapsed());
     let info = info(&scratch.path().join("traces/dd.msgpack"));
     assert_eq!(bytes_in(&scratch, &info), (0, 2 << 20), "{info:#}");
+}
+
+/// Writes 20 MB to a file, in so many records that its helper has to write while it runs.
+const WRITER: &str = "dd if=/dev/zero of=$1 bs=1k count=20000 status=none";
+/// Bytes of it.
+const EACH: u64 = 20_000 << 10;
+
+/// Processes in several namespaces that follow each other and run beside each other. In one of them `/proc`
+/// shows those above.
+fn in_namespaces() -> Command {
+    let script = format!(
+        "write() {{ {WRITER}; }}; \
+         inside() {{ unshare --pid --fork \"$@\" sh -c '{WRITER}; exit 6' sh $name; test $? = 6; }}; \
+         name=first; inside --mount-proc & write second & name=third; inside & wait; \
+         write fourth; name=fifth; inside --mount-proc; name=sixth; inside; write seventh; exit 3"
+    );
+    let mut command = Command::new("sh");
+    command.args(["-c", &script]).env("TMIO_BUFFER", "64K").env("TMIO_MIN_BYTES", "0");
+    command
+}
+
+#[test]
+fn several_under_one_run() {
+    if !is_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let began = Instant::now();
+    let outcome = Way::Traced.run(&scratch, &in_namespaces());
+    assert!(outcome.code == Some(3) && outcome.stderr.is_empty(), "{outcome:?}");
+    assert!(began.elapsed() < Duration::from_secs(60), "somebody has waited: {:?}", began.elapsed());
+    let info = info(&scratch.trace());
+    assert_eq!(bytes_in(&scratch, &info), (0, 7 * EACH), "{info:#}");
+    assert_eq!((&info["lost"], &info["complete"]), (&0.into(), &true.into()), "{info:#}");
+    assert_eq!(scratch.leftovers(), [""; 0]);
+}
+
+#[test]
+fn several_in_one_batch_job() {
+    if !is_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let began = Instant::now();
+    let mut command = in_namespaces();
+    command.env("SLURM_JOB_ID", "4711");
+    let outcome = Way::Recorded.run(&scratch, &command);
+    assert!(outcome.code == Some(3) && outcome.stderr.is_empty(), "{outcome:?}");
+    assert!(began.elapsed() < Duration::from_secs(60), "somebody has waited: {:?}", began.elapsed());
+    let is_right = |info: &Value| bytes_in(&scratch, info) == (0, 7 * EACH);
+    let info = settled(&scratch, is_right).expect("parts");
+    assert!(is_right(&info) && info["lost"] == 0, "{info:#}");
+}
+
+/// Each rank in a container of its own, which shares /dev/shm with the others.
+#[test]
+fn one_for_each_rank() {
+    if !is_root() {
+        return;
+    }
+    for mpi in installed_mpis() {
+        let scratch = Scratch::new();
+        let job = |scratch: &Scratch| {
+            let words = ["--pid", "--fork", "--mount-proc"].map(Into::into);
+            let program = mpi.program("forks").into_os_string();
+            let program = [program, scratch.data().into_os_string(), "exit".into()];
+            mpi.job(3, "/usr/bin/unshare").args(words.into_iter().chain(program))
+        };
+        let alone = job(&scratch).run();
+        if !alone.success() {
+            crate::harness::skip(&format!("{} cannot be run in such namespaces", mpi.name));
+            continue;
+        }
+        let outcome = traced(job(&scratch), &scratch).run();
+        assert!(outcome.success() && outcome.stderr.is_empty(), "{}: {outcome:?}", mpi.name);
+        let info = info(&scratch.trace());
+        assert_eq!(
+            (&info["ranks"], &info["write_sync"]["ops"]),
+            (&3.into(), &30.into()),
+            "{}: {info:#}",
+            mpi.name
+        );
+        assert_eq!(
+            (&info["complete"], scratch.leftovers()),
+            (&true.into(), vec![]),
+            "{}: {info:#}",
+            mpi.name
+        );
+    }
 }

@@ -2,7 +2,7 @@
 //! is, and also where no process of ours can be started.
 
 use crate::harness::{libtmio, plain_program, run_limited, wait_until};
-use crate::traced::{Scratch, info};
+use crate::traced::{Scratch, info, names};
 use crate::ways::{
     Way, assert_same, bytes_in, is_root, is_the_same, open_to_all, says_that_more_was_done, settled,
 };
@@ -116,6 +116,51 @@ fn a_helper_that_is_killed_where_nobody_notices() {
     assert_eq!(bytes_in(&scratch, &info), (0, 4 << 20), "{info:#}");
 }
 
+/// Many processes that are recorded, without `ftio trace`: those of a batch job leave one directory with two
+/// files, however many they are, and without one each leaves its trace and nothing else.
+#[test]
+fn many_of_them_leave_few_files() {
+    const PROCESSES: u64 = 64;
+    for (job, output) in [(Some("77"), "trace.msgpack"), (None, "%p.msgpack")] {
+        let scratch = Scratch::new();
+        let traces = scratch.path().join("traces");
+        let run = |number: u64| {
+            let mut command = Command::new("dd");
+            command.args(["if=/dev/zero", "bs=64k", "count=16", "status=none", &format!("of={number}")]);
+            command.current_dir(scratch.data()).env("LD_PRELOAD", libtmio()).env("TMIO_LAYERS", "posix");
+            command.env("TMIO_SPOOL", scratch.spool()).env("TMIO_OUTPUT", traces.join(output));
+            command.envs(job.map(|job| ("SLURM_JOB_ID", job)));
+            let outcome = run_limited(command, Duration::from_secs(60));
+            assert!(outcome.success() && outcome.stderr.is_empty(), "{outcome:?}");
+        };
+        std::thread::scope(|scope| {
+            for first in 0..4 {
+                scope.spawn(move || (first..PROCESSES).step_by(4).for_each(run));
+            }
+        });
+        if job.is_some() {
+            let truth = PROCESSES << 20;
+            let info = settled(&scratch, |info| bytes_in(&scratch, info).1 == truth).expect("a trace");
+            assert_eq!((bytes_in(&scratch, &info).1, &info["ranks"]), (truth, &PROCESSES.into()));
+            assert_eq!(scratch.traces(), ["trace.msgpack.parts"]);
+            assert_eq!(
+                names(&traces.join("trace.msgpack.parts")).len(),
+                2,
+                "the part, and how many there are"
+            );
+        } else {
+            let is_done = || scratch.traces().iter().filter(|name| name.ends_with(".msgpack")).count() == 64;
+            assert!(wait_until(Duration::from_secs(30), is_done), "{:?}", scratch.traces());
+            assert_eq!(scratch.traces().len(), 64, "{:?}", scratch.traces());
+            let sizes =
+                scratch.traces().into_iter().map(|name| bytes_in(&scratch, &info(&traces.join(name))).1);
+            assert!(sizes.into_iter().all(|size| size == 1 << 20));
+        }
+        let is_empty = || names(scratch.spool()).is_empty();
+        assert!(wait_until(Duration::from_secs(30), is_empty), "{:?}", names(scratch.spool()));
+    }
+}
+
 /// On a busy machine a helper that ends may have no time to take its control page away. Who ends at this
 /// moment waits for that, and starts another one.
 #[test]
@@ -126,7 +171,8 @@ fn a_helper_that_is_slow_to_end() {
     fs::create_dir(&directory).expect("it is ours");
     fs::set_permissions(&directory, Permissions::from_mode(0o700)).expect("it is ours");
     // The helper that is about to end is this process.
-    let page = directory.join("1f.control");
+    let namespace = fs::metadata("/proc/self/ns/pid").expect("it can be asked").ino();
+    let page = directory.join(format!("1fn{namespace:x}.control"));
     let mut words = [0u64; 3 * 512];
     (words[0], words[1]) = (u64::from_le_bytes(*b"tmioCTL1"), 3 << 32 | u64::from(std::process::id()));
     fs::write(&page, words.map(u64::to_ne_bytes).concat()).expect("it is ours");

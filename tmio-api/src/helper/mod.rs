@@ -56,6 +56,9 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// recover`.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// As many descriptors as are used at once, with room to spare.
+const ENOUGH_DESCRIPTORS: u64 = 64;
+
 /// Runs the helper of a job until there is nothing left to do. `job` is what the paths of its spools begin
 /// with.
 pub fn run(job: &Path) {
@@ -80,15 +83,20 @@ pub fn run(job: &Path) {
         libc::umask(0o077);
     }
     raise_limit(libc::RLIMIT_FSIZE);
-    // Where descriptors are few, none is for what nobody writes to.
-    if raise_limit(libc::RLIMIT_NOFILE) < 16 {
-        // SAFETY: nothing here uses standard input or output.
+    // Where descriptors are few, none is for what nobody reads. A file could get the number of standard error
+    // then, so that nothing is said.
+    if raise_limit(libc::RLIMIT_NOFILE) < ENOUGH_DESCRIPTORS {
+        crate::process::message::configure(crate::process::message::Level::Silent, false);
+        // SAFETY: nothing here uses standard input, output or error.
         unsafe {
             libc::close(0);
             libc::close(1);
+            libc::close(2);
         }
     }
-    if let Some(mut helper) = Helper::new(job) {
+    // With fewer than these it would take what it cannot open for what is not there.
+    let has_room = [(); 3].map(|()| std::fs::File::open("/")).iter().all(Result::is_ok);
+    if has_room && let Some(mut helper) = Helper::new(job) {
         helper.work();
     }
 }

@@ -91,7 +91,7 @@ pub(super) fn identify(source: &Source) -> io::Result<Option<Member>> {
     if run.ends_alone {
         run::resume(&part, &numbers, &run.place.path, run.number)?;
     }
-    info.rank = take_number(&numbers)?;
+    info.rank = first_number(&around, &info.host).wrapping_add(take_number(&numbers)?);
     info.parent = Some(source.memory.word(layout::PARENT) as u32);
     info.executable = around.executable().to_string_lossy().into_owned();
     info.command = around.command();
@@ -166,12 +166,22 @@ impl Belonging {
             Some(job) => [job.as_bytes(), place.path.as_os_str().as_encoded_bytes()].concat(),
             None => root.iter().flat_map(|value| value.to_le_bytes()).collect(),
         };
-        // FNV-1a.
-        let number = parts.iter().fold(0xcbf2_9ce4_8422_2325u64, |hash, &byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
+        let number = system::mix(system::SEED, &parts);
         Some(Self { number, epoch: (real as i64, monotonic as i64), place, job, ends_alone: batch.is_none() })
     }
+}
+
+/// The numbers of the processes of a node begin here. The nodes of a batch job do not know of each other, but
+/// most batch systems number them; else two nodes have the same numbers only by a chance of 1 to 32,768.
+fn first_number(around: &Surroundings, host: &str) -> u32 {
+    const MAX_NODES: u64 = 1 << 15;
+    const MAX_PROCESSES_OF_A_NODE: u32 = 1 << 17;
+    let numbers = ["SLURM_NODEID", "PBS_NODENUM", "PALS_NODEID"];
+    let told = numbers.iter().find_map(|name| around.text(name)?.parse::<u64>().ok());
+    let is_on_one_node = around.job().is_none() || around.text("TMIO_RUN").is_some();
+    let node = told.unwrap_or(if is_on_one_node { 0 } else { system::mix(system::SEED, host.as_bytes()) });
+    // Below the modulus, so that it fits.
+    (node % MAX_NODES) as u32 * MAX_PROCESSES_OF_A_NODE
 }
 
 /// A number that no other process of the run on this host has: how many bytes there were before its own.
@@ -192,6 +202,18 @@ mod tests {
         for wrong in ["", "1f", "x:0:0:1:/t", "1:2:3:4:t", "1:2:3:4", "1:2:3:/t"] {
             assert_eq!(Run::parse(wrong), None, "{wrong}");
         }
+    }
+
+    #[test]
+    fn nodes_have_numbers_of_their_own() {
+        let of = |told: &str, host| first_number(&Surroundings::told(told.as_bytes().to_vec(), 7), host);
+        assert_eq!(of("cwd=/\0", "a"), 0);
+        assert_eq!(
+            [of("SLURM_JOB_ID=7\0SLURM_NODEID=0\0", "a"), of("SLURM_JOB_ID=7\0SLURM_NODEID=2\0", "a")],
+            [0, 2 << 17]
+        );
+        assert_ne!(of("PBS_JOBID=7\0", "a"), of("PBS_JOBID=7\0", "b"));
+        assert_eq!(of("PBS_JOBID=7\0TMIO_RUN=1\0", "a"), 0);
     }
 
     #[test]

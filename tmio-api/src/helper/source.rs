@@ -21,17 +21,21 @@ use tmio_trace::{TraceLayer, liveness};
 #[derive(Debug)]
 pub(super) struct Memory {
     words: &'static [AtomicU64],
-    file: File,
     cells: usize,
     rings: usize,
 }
 
 impl Memory {
-    /// Maps a spool. `None`: it is not one, or is not complete yet.
-    pub(super) fn map(path: &Path) -> Option<Self> {
+    /// Opened only for a moment: descriptors may be few.
+    fn open(path: &Path) -> io::Result<File> {
         use std::os::unix::fs::OpenOptionsExt;
         let flags = libc::O_NOFOLLOW | libc::O_CLOEXEC | libc::O_NONBLOCK;
-        let file = std::fs::OpenOptions::new().read(true).write(true).custom_flags(flags).open(path).ok()?;
+        std::fs::OpenOptions::new().read(true).write(true).custom_flags(flags).open(path)
+    }
+
+    /// Maps a spool. `None`: it is not one, or is not complete yet.
+    pub(super) fn map(path: &Path) -> Option<Self> {
+        let file = Self::open(path).ok()?;
         let meta = file.metadata().ok().filter(std::fs::Metadata::is_file)?;
         let length = usize::try_from(meta.len()).ok().filter(|&length| length >= layout::RINGS_OFFSET)?;
         let (protection, shared) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED);
@@ -44,7 +48,7 @@ impl Memory {
         // SAFETY: the mapping has that length and is unmapped only when this is dropped; it is used as
         // atomics.
         let words: &'static [AtomicU64] = unsafe { std::slice::from_raw_parts(address.cast(), length / 8) };
-        let mut memory = Self { words, file, cells: 0, rings: 0 };
+        let mut memory = Self { words, cells: 0, rings: 0 };
         let cells = usize::try_from(memory.word(layout::RING_CELLS)).ok()?;
         if memory.word(0) != layout::MAGIC || !cells.is_power_of_two() || cells > 1 << 24 {
             return None;
@@ -120,9 +124,9 @@ impl Memory {
     }
 
     /// Stores where the records belong, for whoever finds the spool later.
-    pub(super) fn identify(&self, rank: u32, identity: &[u8]) -> io::Result<()> {
+    pub(super) fn identify(&self, path: &Path, rank: u32, identity: &[u8]) -> io::Result<()> {
         // By a write: where there is no memory for it, that is an error and not a signal.
-        self.file.write_all_at(identity, layout::IDENTITY_OFFSET as u64)?;
+        Self::open(path)?.write_all_at(identity, layout::IDENTITY_OFFSET as u64)?;
         self.set(layout::IDENTITY_LENGTH, identity.len() as u64);
         self.set(layout::RANK, u64::from(rank));
         Ok(())
@@ -290,7 +294,11 @@ impl Source {
 
     /// Whether a process that runs still has the spool in its memory: it may have become another program.
     pub(super) fn is_mapped(&self) -> bool {
-        let Ok(maps) = std::fs::read(format!("/proc/{}/maps", self.pid)) else { return true };
+        if !liveness::is_namespace_of(self.memory.word(layout::NAMESPACE)) {
+            return liveness::is_in_memory(&self.path);
+        }
+        let maps = liveness::place_of(self.pid).and_then(|place| std::fs::read(place.join("maps")).ok());
+        let Some(maps) = maps else { return true };
         let Some(name) = self.path.file_name() else { return true };
         let name = name.as_encoded_bytes();
         maps.windows(name.len()).any(|part| part == name)

@@ -49,7 +49,9 @@ impl Helper {
                 match found {
                     Ok(Some(found)) => {
                         let identity = found.destination.encode(&found.greeting);
-                        if let Err(error) = member.source.memory.identify(found.info.rank, &identity) {
+                        if let Err(error) =
+                            member.source.memory.identify(&member.source.path, found.info.rank, &identity)
+                        {
                             message::debug(format_args!("{}: {error}", member.source.path.display()));
                         }
                         let process::Member { destination, info, greeting, ends_alone } = found;

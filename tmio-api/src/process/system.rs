@@ -23,15 +23,25 @@ pub(crate) fn node_number(info: &RankInfo) -> i64 {
     // The host name decides only where there is no boot id. Containers of one node may have time
     // namespaces, in which the monotonic clock has an offset of its own.
     let node = if info.boot_id.is_empty() { &info.host } else { &info.boot_id };
-    let namespace = std::fs::read_link("/proc/self/ns/time").unwrap_or_default();
-    // FNV-1a.
-    let hash = [node.as_bytes(), namespace.as_os_str().as_encoded_bytes()]
-        .concat()
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325u64, |hash, &byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
+    let hash = mix(mix(SEED, node.as_bytes()), &namespace("time"));
     (hash >> 1) as i64
+}
+
+/// The same for processes that have one helper: to whom numbers of processes mean the same, as well.
+pub(crate) fn helper_number(info: &RankInfo) -> i64 {
+    (mix(node_number(info) as u64, &namespace("pid")) >> 1) as i64
+}
+
+fn namespace(kind: &str) -> Vec<u8> {
+    let link = std::fs::read_link(Path::new("/proc/self/ns").join(kind)).unwrap_or_default();
+    link.into_os_string().into_encoded_bytes()
+}
+
+/// FNV-1a.
+pub(crate) const SEED: u64 = 0xcbf2_9ce4_8422_2325;
+
+pub(crate) fn mix(hash: u64, bytes: &[u8]) -> u64 {
+    bytes.iter().fold(hash, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// A number that no other run has.

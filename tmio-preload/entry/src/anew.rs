@@ -50,6 +50,7 @@ pub(crate) fn drop_spool() {
     PAGE.rings.iter().for_each(|ring| ring.store(core::ptr::null_mut(), Relaxed));
     PAGE.maker.store(0, Relaxed);
     PAGE.kept.store(0, Relaxed);
+    PAGE.worth.store(0, Relaxed);
     PAGE.bytes.store(0, Relaxed);
     descriptors::forget_all();
     names::forget_all();

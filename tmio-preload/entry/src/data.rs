@@ -16,12 +16,12 @@ type Vectors = *const c_void;
 /// The file that a call on a descriptor is about, if it is one that is recorded at this layer.
 #[inline(always)]
 pub(crate) fn file_of(thread: &ThreadState, descriptor: c_int, layer: TraceLayer) -> Option<u32> {
-    if thread.is_own_work() || !wants(layer) {
+    if thread.is_own_work() || is_mpis(thread) || !wants(layer) {
         return None;
     }
     match descriptors::get(descriptor) {
-        Entry::File(file) if !is_mpis(thread) => Some(file),
-        Entry::Unknown if !is_mpis(thread) => learn(thread, descriptor),
+        Entry::File(file) => Some(file),
+        Entry::Unknown => learn(thread, descriptor),
         _ => None,
     }
 }

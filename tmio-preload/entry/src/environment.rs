@@ -13,7 +13,7 @@ use tmio_spool::{layout, pattern};
 /// Variables that this process or the reader of its spool may need: options of ours, who the job is, and
 /// whose. Those with which launchers tell a process its rank are among them.
 const KEPT: &[u8] = b"TMIO_,SLURM_JOB_ID=,SLURM_STEP_ID=,SLURM_PROCID=,PBS_JOBID=,LSB_JOBID=,FLUX_JOB_ID=,\
-COBALT_JOBID=,IOSETS_JOB_ID=,USER=,LOGNAME=,HOME=,TMPDIR=,\
+COBALT_JOBID=,IOSETS_JOB_ID=,SLURM_NODEID=,PBS_NODENUM=,PALS_NODEID=,USER=,LOGNAME=,HOME=,TMPDIR=,\
 PMIX_RANK=,PMI_RANK=,OMPI_COMM_WORLD_RANK=,PALS_RANKID=,FLUX_TASK_RANK=";
 /// Our own come first, should there be more than fits.
 const OURS: &[u8] = b"TMIO_";
@@ -81,10 +81,15 @@ pub(crate) fn keep() {
             if FIRST_LETTERS & pattern::bit(unsafe { *start }) == 0 {
                 continue;
             }
+            // SAFETY: as above, up to its end.
+            let begins_with =
+                |text: &[u8]| text.iter().enumerate().all(|(at, &byte)| unsafe { *start.add(at) } == byte);
+            let is_next = begins_with(OURS) == ours && (ours || pattern::pieces(KEPT).any(begins_with));
+            if !is_next {
+                continue;
+            }
             let bytes = variable.to_bytes();
-            let is_kept = || pattern::pieces(KEPT).any(|start| bytes.starts_with(start));
-            let is_next = bytes.starts_with(OURS) == ours && (ours || is_kept());
-            if is_next && text.has_room_for(bytes.len() + 1) {
+            if text.has_room_for(bytes.len() + 1) {
                 text.push(bytes).push(b"\0");
             }
         }

@@ -326,10 +326,12 @@ pub(crate) fn finish() {
     let mut pause = 1_000_000;
     let mut told = core::ptr::null();
     let (mut starts, mut until_doubt) = (0, UNTIL_DOUBT);
+    let mut in_vain = false;
     while is_waiting() && !cannot_be() && passed() < longest {
         // One that was there may have ended before it saw this process, …
         if !is_there() {
-            if starts >= MOST_STARTS_AT_END {
+            in_vain = starts >= MOST_STARTS_AT_END;
+            if in_vain {
                 break;
             }
             let is_known = find_or_start(When::Ending);
@@ -337,7 +339,14 @@ pub(crate) fn finish() {
         // … or only seem to be there.
         } else if passed() > until_doubt {
             until_doubt *= 2;
+            let process = || word(HELPER).map(|helper| helper.load(Acquire) as u32);
+            let before = process();
             find_or_start(When::InDoubt);
+            starts += u32::from(process() != before);
+            in_vain = starts > MOST_STARTS_AT_END;
+            if in_vain {
+                break;
+            }
         }
         if is_there()
             && let Some(ends) = word(control::ENDS).filter(|ends| told != core::ptr::from_ref(*ends))
@@ -368,7 +377,7 @@ pub(crate) fn finish() {
     }
     if cannot_be() {
         words::say(b"it cannot be written where it is to be");
-    } else if !is_there() && !ancestor_writes {
+    } else if (in_vain || !is_there()) && !ancestor_writes {
         words::say(b"no process can be started to write it; \"ftio recover\" finds what was recorded");
     }
 }

@@ -93,6 +93,9 @@ fn ends() {
 
 /// Leaves the spool to others, or takes it away.
 fn leave(state: u64) {
+    if PAGE.worth.load(Relaxed) != 0 {
+        helper::keep();
+    }
     if PAGE.kept.load(Relaxed) == 0 {
         spool::remove();
         return;
@@ -119,7 +122,7 @@ fn becomes_another() {
     if !page::is_own_process() || PAGE.mode.load(Relaxed) != mode::RECORDING {
         return;
     }
-    if PAGE.kept.load(Relaxed) == 0 {
+    if PAGE.kept.load(Relaxed) == 0 && PAGE.worth.load(Relaxed) == 0 {
         // If it is still there afterwards, it begins anew.
         PAGE.mode.store(mode::STARTING, Release);
         spool::remove();

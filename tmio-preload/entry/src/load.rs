@@ -96,6 +96,18 @@ static SYSTEM_NAMES: AtomicU8 = AtomicU8::new(VISIBLE);
 /// The environment asks for the layers posix or stdio, and nothing speaks against it.
 static ASKED: AtomicU8 = AtomicU8::new(0);
 
+/// The program has an MPI, or a launcher says that it is a rank: it may call `MPI_Init` soon.
+static MAY_BE_RANK: AtomicU8 = AtomicU8::new(0);
+
+pub(crate) fn may_be_rank() -> bool {
+    MAY_BE_RANK.load(Relaxed) != 0
+}
+
+/// Whether it is one is known from here on.
+pub(crate) fn is_decided() {
+    MAY_BE_RANK.store(0, Relaxed);
+}
+
 fn object(place: &AtomicPtr<Object>) -> Option<&'static Object> {
     // SAFETY: null, or an object that is never unloaded.
     unsafe { place.load(Acquire).as_ref() }
@@ -213,6 +225,7 @@ unsafe extern "C" fn decide(caller: usize) -> usize {
         Layers::MpiIo => false,
     };
     ASKED.store(u8::from(environment.layers == Layers::More && !off), Relaxed);
+    MAY_BE_RANK.store(u8::from(mpi || environment.is_rank), Relaxed);
     if !mpi || off {
         flip(Names::Mpi);
         MPI_NAMES.store(if off { ABSENT } else { HIDDEN }, Release);

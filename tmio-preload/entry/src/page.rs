@@ -3,6 +3,8 @@
 
 use crate::thread::ThreadState;
 use crate::{sys, thread};
+use core::cell::UnsafeCell;
+use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64};
 use tmio_spool::kind::{Direction, TraceLayer};
@@ -35,6 +37,12 @@ pub(crate) mod mode {
 /// The words at the beginning of the spool.
 pub(crate) type Head = [AtomicU64; layout::HEAD_WORDS];
 
+/// Memory for the rings as this process sees them.
+pub(crate) struct Rings(pub(crate) [UnsafeCell<MaybeUninit<Ring>>; layout::MAX_RINGS]);
+
+// SAFETY: each is written once, before anybody else learns its address.
+unsafe impl Sync for Rings {}
+
 // As large as a page may be: nothing else is wiped with it.
 #[cfg_attr(target_arch = "x86_64", repr(C, align(4096)))]
 #[cfg_attr(target_arch = "aarch64", repr(C, align(65536)))]
@@ -47,10 +55,14 @@ pub(crate) struct Page {
     pub(crate) control: AtomicPtr<AtomicU64>,
     /// Rings that were made; null: not yet.
     pub(crate) rings: [AtomicPtr<Ring>; layout::MAX_RINGS],
+    /// Memory for them.
+    pub(crate) made: Rings,
     /// Somebody makes a ring or talks to the file system.
     pub(crate) busy: AtomicU32,
     /// Whether the process has done enough to be kept.
     pub(crate) kept: AtomicU32,
+    /// It has, although it is not kept yet.
+    pub(crate) worth: AtomicU32,
     /// Bytes that were recorded, until they are enough.
     pub(crate) bytes: AtomicU64,
     /// How often it was tried in vain to begin, and when it is tried again.
@@ -72,15 +84,17 @@ pub(crate) struct Page {
     pub(crate) becoming: AtomicU32,
 }
 
-#[cfg_attr(tmio_object, unsafe(link_section = ".bss.tmio_large"))]
+#[cfg_attr(tmio_object, unsafe(link_section = ".bss.tmio_page"))]
 pub(crate) static PAGE: Page = Page {
     mode: AtomicU32::new(mode::NOTHING),
     process: AtomicU32::new(0),
     head: AtomicPtr::new(core::ptr::null_mut()),
     control: AtomicPtr::new(core::ptr::null_mut()),
     rings: [const { AtomicPtr::new(core::ptr::null_mut()) }; layout::MAX_RINGS],
+    made: Rings([const { UnsafeCell::new(MaybeUninit::uninit()) }; layout::MAX_RINGS]),
     busy: AtomicU32::new(0),
     kept: AtomicU32::new(0),
+    worth: AtomicU32::new(0),
     bytes: AtomicU64::new(0),
     failures: AtomicU32::new(0),
     calls: AtomicU32::new(0),
@@ -173,6 +187,11 @@ pub(crate) fn turn_off() {
 pub(crate) fn is_a_rank(layers: u8) {
     LAYERS.store(layers, Relaxed);
     IS_RANK.store(1, Relaxed);
+}
+
+/// Whether this is the child of a fork that has not begun anew.
+pub(crate) fn is_wiped() -> bool {
+    WANTED.load(Relaxed) != 0 && PAGE.mode.load(Relaxed) == mode::NOTHING
 }
 
 /// Whether this is the process that records, as the kernel says.

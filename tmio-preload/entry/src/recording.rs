@@ -2,7 +2,7 @@
 
 use crate::page::{self, PAGE, mode};
 use crate::thread::{self, ThreadState};
-use crate::{clock, helper, rings, settings, spool};
+use crate::{clock, helper, load, rings, settings, spool};
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 use tmio_spool::cell;
 use tmio_spool::kind::{Direction, FilePointer, Flags, Metadata, OpKind, TraceLayer};
@@ -73,7 +73,7 @@ fn store(thread: &ThreadState, words: [u64; cell::CELL_WORDS]) {
     match ring_of(thread) {
         Some(ring) => match ring.push(words) {
             Stored::Yes => {}
-            Stored::HalfFull => rings::half_full(),
+            Stored::HalfFull => rings::half_full(ring),
             Stored::No => rings::store_slowly(thread, words, None),
         },
         None => rings::store_slowly(thread, words, None),
@@ -94,8 +94,19 @@ pub(crate) fn ring_of(thread: &ThreadState) -> Option<&'static Ring> {
 fn weigh(bytes: u64, now: u64) {
     let moved = PAGE.bytes.fetch_add(bytes, Relaxed) + bytes;
     if moved >= settings::min_bytes() || is_long(now) {
-        helper::keep();
+        PAGE.worth.store(1, Relaxed);
+        if !may_become_a_rank() {
+            helper::keep();
+        }
     }
+}
+
+/// Whether what the process has done may turn out to be a rank's, and so belong to the trace of its job: the
+/// start of MPI takes long. Not for ever, as somebody may want to read it.
+fn may_become_a_rank() -> bool {
+    const FOR_SO_LONG: i64 = 60_000_000_000;
+    let made = page::head_word(layout::MADE_NS).map_or(0, |word| word.load(Relaxed) as i64);
+    load::may_be_rank() && clock::monotonic() - made < FOR_SO_LONG
 }
 
 fn is_long(now: u64) -> bool {
@@ -110,9 +121,11 @@ fn is_long(now: u64) -> bool {
 /// Stores a text: the name of a file, or a mark.
 pub(crate) fn store_text(thread: &ThreadState, file: u32, kind: OpKind, time: u64, text: &[u8]) {
     let number = thread::number(thread);
-    match ring_of(thread).map_or(Stored::No, |ring| ring.push_text(file, kind, number, time, text)) {
-        Stored::Yes => {}
-        Stored::HalfFull => rings::half_full(),
-        Stored::No => rings::store_slowly(thread, [0; cell::CELL_WORDS], Some((file, kind, time, text))),
+    let ring = ring_of(thread);
+    let push = |ring: &Ring| ring.push_text(file, kind, number, time, text);
+    match (ring.map_or(Stored::No, push), ring) {
+        (Stored::Yes, _) => {}
+        (Stored::HalfFull, Some(ring)) => rings::half_full(ring),
+        _ => rings::store_slowly(thread, [0; cell::CELL_WORDS], Some((file, kind, time, text))),
     }
 }

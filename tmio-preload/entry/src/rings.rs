@@ -5,14 +5,12 @@ use crate::page::{self, PAGE, mode, set};
 use crate::thread::{self, ThreadState};
 use crate::workshop::{WORKSHOP, with_own_descriptors};
 use crate::{clock, helper, spool, sys};
-use core::cell::UnsafeCell;
 use core::ffi::c_void;
-use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize};
 use tmio_spool::cell::{CELL_BYTES, CELL_WORDS};
 use tmio_spool::kind::OpKind;
-use tmio_spool::layout::{self, MAX_RINGS};
+use tmio_spool::layout;
 use tmio_spool::ring::{self, Ring, Stored};
 
 /// Cells of a ring, and how many rings there may be.
@@ -67,11 +65,7 @@ fn takes_records() -> bool {
 fn push_somewhere(thread: &ThreadState, number: u16, push: impl Fn(&Ring) -> Stored) -> bool {
     let rings = RINGS.load(Relaxed).max(1);
     let own = usize::from(number) % rings;
-    let generation = page::GENERATION.load(Relaxed);
-    if thread.generation.replace(generation) != generation {
-        thread.ring.set(None);
-        thread.in_flight.set(None);
-    }
+    is_of_this_spool(thread);
     let first = thread.ring.get().or_else(|| ring_at(own));
     if first.is_some_and(|ring| push_with_memory(ring, &push)) {
         thread.ring.set(first);
@@ -88,13 +82,22 @@ fn push_somewhere(thread: &ThreadState, number: u16, push: impl Fn(&Ring) -> Sto
     first.is_some_and(|ring| wait_for_room(ring, &push))
 }
 
+/// What a thread has of an earlier spool it has no more.
+fn is_of_this_spool(thread: &ThreadState) {
+    let generation = page::GENERATION.load(Relaxed);
+    if thread.generation.replace(generation) != generation {
+        thread.ring.set(None);
+        thread.in_flight.set(None);
+    }
+}
+
 /// Stores in a ring, which gets more memory if that is what it lacks.
 fn push_with_memory(ring: &'static Ring, push: &impl Fn(&Ring) -> Stored) -> bool {
     loop {
         match push(ring) {
             Stored::Yes => return true,
             Stored::HalfFull => {
-                half_full();
+                half_full(ring);
                 return true;
             }
             Stored::No if give_memory(ring) => {}
@@ -103,17 +106,19 @@ fn push_with_memory(ring: &'static Ring, push: &impl Fn(&Ring) -> Stored) -> boo
     }
 }
 
-/// Half of a ring was filled: the helper is to empty it.
+/// Another half of a ring was filled: the helper is to empty it, if it has not done so by itself.
 #[cold]
 #[inline(never)]
-pub(crate) fn half_full() {
+pub(crate) fn half_full(ring: &Ring) {
     helper::keep();
     if let Some(head) = page::head() {
         let (ticks, ns) = clock::pair();
         set(head, layout::LATER_TICKS, ticks);
         set(head, layout::LATER_NS, ns as u64);
     }
-    helper::call();
+    if ring.used() >= ring.capacity() / 2 {
+        helper::call();
+    }
 }
 
 /// A helper that gets no further for so long is not waited for again until it does.
@@ -166,15 +171,6 @@ fn wait_for_room(ring: &'static Ring, push: &impl Fn(&Ring) -> Stored) -> bool {
     }
 }
 
-/// Memory for the rings as this process sees them.
-struct Rings([UnsafeCell<MaybeUninit<Ring>>; MAX_RINGS]);
-
-// SAFETY: each is written once, before anybody else learns its address.
-unsafe impl Sync for Rings {}
-
-#[cfg_attr(tmio_object, unsafe(link_section = ".bss.tmio_large"))]
-static MADE: Rings = Rings([const { UnsafeCell::new(MaybeUninit::uninit()) }; MAX_RINGS]);
-
 /// A ring; it is made if it was not. `None`: somebody else makes one just now, or there is no memory.
 fn ring_at(index: usize) -> Option<&'static Ring> {
     let place = PAGE.rings.get(index)?;
@@ -222,7 +218,7 @@ fn make_ring(index: usize) -> Option<&'static Ring> {
         let head = memory.add(layout::RING_HEADS_OFFSET).cast::<ring::Head>().add(index);
         (&*head, core::slice::from_raw_parts(memory.add(offset).cast::<ring::Cell>(), cells))
     };
-    let place = MADE.0.get(index)?;
+    let place = PAGE.made.0.get(index)?;
     // SAFETY: only one thread makes a ring at a time, and nobody uses one of this index yet.
     let ring = unsafe { (*place.get()).write(Ring::new(head, cells, if whole { u64::MAX } else { 0 })) };
     if let Some(used) = page::head_word(layout::RINGS) {
@@ -281,6 +277,7 @@ pub(crate) fn in_flight(thread: &ThreadState) -> Option<&'static AtomicU64> {
     if memory.is_null() || number >= layout::MAX_IN_FLIGHT || !has_memory {
         return None;
     }
+    is_of_this_spool(thread);
     // SAFETY: the mapping has so many words there, and stays.
     Some(unsafe { &*memory.add(layout::IN_FLIGHT_OFFSET).cast::<AtomicU64>().add(number) })
 }

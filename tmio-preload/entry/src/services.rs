@@ -76,6 +76,7 @@ extern "C" fn core_listen(layers: u8) {
 ///
 /// Null, or what the process is, which stays.
 unsafe extern "C" fn core_begin(rank: *const Rank) -> bool {
+    load::is_decided();
     // SAFETY: as the caller promises.
     let Some(rank) = (unsafe { rank.as_ref() }) else {
         if PAGE.mode.compare_exchange(mode::LISTENING, mode::OVER, AcqRel, Relaxed).is_ok() {
@@ -104,6 +105,9 @@ unsafe extern "C" fn core_begin(rank: *const Rank) -> bool {
         PAGE.mode.store(mode::ARMED, Release);
     }
     let _ = PAGE.mode.compare_exchange(mode::LISTENING, mode::ARMED, AcqRel, Relaxed);
+    if PAGE.worth.load(Relaxed) != 0 {
+        helper::keep();
+    }
     true
 }
 

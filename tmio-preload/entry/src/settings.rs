@@ -2,6 +2,7 @@
 //! told to the helper, which reads files of options as well.
 
 use crate::patterns::List;
+use crate::text::Text;
 use crate::{environment, load, sys, text};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU64, AtomicUsize};
@@ -13,9 +14,9 @@ static BUFFER: AtomicU64 = AtomicU64::new(4 << 20);
 static TIMEOUT: AtomicU64 = AtomicU64::new(30_000_000_000);
 /// Number of the run that `ftio trace` has begun; 0: there is none.
 static RUN: AtomicU64 = AtomicU64::new(0);
-/// The directory of the job's spools has this number for a name.
+/// The names of the job's spools begin with this number, …
 static KEY: AtomicU64 = AtomicU64::new(0);
-/// The namespace of process ids in which that was found.
+/// … and with that of the namespace of process ids.
 static NAMESPACE: AtomicU64 = AtomicU64::new(0);
 static FLAGS: AtomicU8 = AtomicU8::new(0);
 
@@ -67,24 +68,32 @@ pub(crate) fn read() -> u8 {
         flags |= AT_ONCE;
     }
     FLAGS.store(flags, Relaxed);
-    NAMESPACE.store(namespace(), Relaxed);
     KEY.store(key(), Relaxed);
+    // Asked now: later there may be no /proc.
+    namespace();
     let bit = |name: &[u8], bit| if load::has(layers, name) { bit } else { 0 };
     bit(b"mpiio", MPIIO) | bit(b"posix", POSIX) | bit(b"stdio", STDIO)
 }
 
-/// What of this is another process's in the child of a fork. One in a namespace that its parent has made for
-/// it has a helper of its own: numbers of processes mean others there.
+/// What of this is another process's in the child of a fork, which may be in a namespace that its parent has
+/// made for it.
 pub(crate) fn begin_anew() {
     FLAGS.fetch_and(!ASKED_FOR, Relaxed);
-    let here = namespace();
-    if NAMESPACE.swap(here, Relaxed) != here {
-        KEY.store(key(), Relaxed);
+    let of_parent = NAMESPACE.swap(0, Relaxed);
+    // Where there is no /proc, as after a chroot, it is still that of the parent.
+    if namespace() == 0 {
+        NAMESPACE.store(of_parent, Relaxed);
     }
 }
 
-fn namespace() -> u64 {
-    sys::inode(c"/proc/self/ns/pid")
+/// The namespace of process ids that this process is in.
+pub(crate) fn namespace() -> u64 {
+    let mut known = NAMESPACE.load(Relaxed);
+    if known == 0 {
+        known = sys::inode(c"/proc/self/ns/pid");
+        NAMESPACE.store(known, Relaxed);
+    }
+    known
 }
 
 fn is_excluded_program() -> bool {
@@ -120,9 +129,7 @@ fn key() -> u64 {
         }
     }
     if !found {
-        // Containers have sessions of the same numbers, and may have one place for spools.
         hash = text::mix(hash, &sys::session().to_ne_bytes());
-        hash = text::mix(hash, &namespace().to_ne_bytes());
     }
     hash.max(1)
 }
@@ -155,8 +162,11 @@ pub(crate) fn is_awaited() -> bool {
     run() != 0 && process().is_some_and(|process| sys::exists((process >> 32) as u32))
 }
 
-pub(crate) fn job_key() -> u64 {
-    KEY.load(Relaxed)
+/// Appends what the names of the job's spools here begin with. Each namespace of process ids has a helper of
+/// its own, as their numbers mean others elsewhere.
+pub(crate) fn push_job(path: &mut Text<'_>) {
+    path.push_hex(KEY.load(Relaxed)).push(tmio_spool::control::OF_NAMESPACE.as_bytes());
+    path.push_hex(namespace());
 }
 
 /// The process is a rank, for which the recorder has read all options.

@@ -197,7 +197,7 @@ unsafe extern "C" fn make_file(making: *mut c_void) -> bool {
         if make_in(base, making, path) {
             // SAFETY: it gets a place for its answer; the workshop is held.
             unsafe { process_io::read_process_io((&raw mut making.io).cast()) };
-            making.namespace = sys::inode(c"/proc/self/ns/pid");
+            making.namespace = settings::namespace();
             return true;
         }
     }
@@ -219,8 +219,9 @@ fn make_in(base: &[u8], making: &mut Making, memory: &mut [u8]) -> bool {
             return false;
         }
         // The spools of a job begin with the same number.
-        path.push(b"/").push_hex(settings::job_key()).push(b"-");
-        path.push_number(u64::from(PAGE.process.load(Relaxed))).push(b"-");
+        path.push(b"/");
+        settings::push_job(&mut path);
+        path.push(b"-").push_number(u64::from(PAGE.process.load(Relaxed))).push(b"-");
         path.push_hex(clock::realtime() as u64).push(b".spool");
         let how = sys::O_RDWR | sys::O_CREAT | sys::O_EXCL | sys::O_NOFOLLOW | sys::O_CLOEXEC;
         let Some(name) = path.as_path() else { return false };
@@ -391,7 +392,8 @@ fn move_to_job() -> bool {
         return false;
     };
     let mut new = Text::new(memory);
-    new.push(path.get(..=name).unwrap_or_default()).push_hex(settings::job_key());
+    new.push(path.get(..=name).unwrap_or_default());
+    settings::push_job(&mut new);
     new.push(path.get(name + number..).unwrap_or_default());
     let Ok(old_path) = CStr::from_bytes_with_nul(old.get(..=length).unwrap_or_default()) else {
         return false;

@@ -694,6 +694,7 @@ pub unsafe fn raise_limit(resource: usize) {
 }
 
 pub const RLIMIT_FSIZE: usize = 1;
+pub const RLIMIT_NOFILE: usize = 7;
 
 /// Whether this process gets the orphans among its descendants: it has asked for it, or is the first one of
 /// its namespace.
@@ -776,6 +777,9 @@ unsafe fn clone_or_fork(top: usize, body: unsafe extern "C" fn(*mut c_void), arg
     }
 }
 
+/// As many descriptors as a helper may use at once, with room to spare.
+const ENOUGH_DESCRIPTORS: u64 = 64;
+
 /// Closes all descriptors, whether the kernel is new enough to do that at once or not.
 ///
 /// # Safety
@@ -827,9 +831,13 @@ pub unsafe fn start(
         unsafe {
             let start = &*start.cast::<Start>();
             call(SETSID, [0; 6]);
-            // Nothing of the program's is held.
+            // Nothing of the program's is held, and its limit is for itself. Where descriptors are few, they
+            // are for the dynamic linker and the helper, and none for what nobody reads.
             close_all();
-            if let Ok(null) = open(c"/dev/null", O_RDWR, 0) {
+            raise_limit(RLIMIT_NOFILE);
+            if limits(RLIMIT_NOFILE)[0] >= ENOUGH_DESCRIPTORS
+                && let Ok(null) = open(c"/dev/null", O_RDWR, 0)
+            {
                 for number in 0..3 {
                     if null != number {
                         call(DUP3, [null as usize, number as usize, 0, 0, 0, 0]);

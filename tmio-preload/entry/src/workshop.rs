@@ -90,12 +90,17 @@ pub(crate) fn with_own_descriptors(body: Body, argument: *mut c_void) -> bool {
         body: Body,
         argument: *mut c_void,
         user: Option<u32>,
+        was_there: bool,
         done: bool,
     }
     unsafe extern "C" fn run(apart: *mut c_void) {
+        if page::is_wiped() {
+            return;
+        }
         // SAFETY: it is what is given below, which waits; this is a process of its own.
         unsafe {
             let apart = &mut *apart.cast::<Apart>();
+            apart.was_there = true;
             sys::raise_limit(sys::RLIMIT_FSIZE);
             if let Some(user) = apart.user {
                 sys::act_as(user);
@@ -113,13 +118,16 @@ pub(crate) fn with_own_descriptors(body: Body, argument: *mut c_void) -> bool {
         // SAFETY: what `body` asks for, the caller has.
         return is_that && is_unlimited && unsafe { body(argument) };
     }
-    let mut apart = Apart { body, argument, user: (!is_that).then_some(user), done: false };
+    let mut apart = Apart { body, argument, user: (!is_that).then_some(user), was_there: false, done: false };
     // SAFETY: the workshop is held, so that nobody else uses its stack; signals are blocked.
     match unsafe { sys::apart(&mut (*WORKSHOP.stack.get()).0, run, (&raw mut apart).cast()) } {
-        Ok(()) => apart.done,
-        // An emulator, not a kernel. Other threads may see a descriptor of ours for a moment.
+        Ok(()) if apart.was_there => apart.done,
+        // An emulator, not a kernel: it refuses such a child, or gives it a copy of the memory (valgrind).
+        // Other threads may see a descriptor of ours for a moment.
         // SAFETY: what `body` asks for, the caller has.
         Err(sys::EINVAL) => unsafe { body(argument) },
+        // SAFETY: as above.
+        Ok(()) => is_that && is_unlimited && unsafe { body(argument) },
         Err(_) => false,
     }
 }

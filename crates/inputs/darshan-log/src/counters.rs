@@ -185,6 +185,25 @@ pub trait FileRecord: Codec {
     }
 }
 
+/// Gives a record its counters by their names: `record[PosixCounter::BytesRead]`.
+macro_rules! counters_by_index {
+    ($record:ident, $($field:ident: $counter:ident as $value:ty),+) => {$(
+        impl std::ops::Index<$counter> for $record {
+            type Output = $value;
+            fn index(&self, counter: $counter) -> &$value {
+                &self.$field[counter as usize]
+            }
+        }
+
+        impl std::ops::IndexMut<$counter> for $record {
+            fn index_mut(&mut self, counter: $counter) -> &mut $value {
+                &mut self.$field[counter as usize]
+            }
+        }
+    )+};
+}
+pub(crate) use counters_by_index;
+
 /// Declares the record of a module over its counters.
 macro_rules! file_record {
     (
@@ -223,31 +242,7 @@ macro_rules! file_record {
             }
         }
 
-        impl std::ops::Index<$int> for $name {
-            type Output = i64;
-            fn index(&self, counter: $int) -> &i64 {
-                &self.counters[counter as usize]
-            }
-        }
-
-        impl std::ops::IndexMut<$int> for $name {
-            fn index_mut(&mut self, counter: $int) -> &mut i64 {
-                &mut self.counters[counter as usize]
-            }
-        }
-
-        impl std::ops::Index<$float> for $name {
-            type Output = f64;
-            fn index(&self, counter: $float) -> &f64 {
-                &self.fcounters[counter as usize]
-            }
-        }
-
-        impl std::ops::IndexMut<$float> for $name {
-            fn index_mut(&mut self, counter: $float) -> &mut f64 {
-                &mut self.fcounters[counter as usize]
-            }
-        }
+        crate::counters::counters_by_index!($name, counters: $int as i64, fcounters: $float as f64);
 
         impl crate::counters::Codec for $name {
             fn layouts() -> &'static [Layout] {

@@ -1,8 +1,8 @@
 //! Darshan 1 (formats 1.21, 1.22 and 1.24): like Darshan 2, with fewer counters, from big-endian machines of
 //! 32 bits. There is no magic number, and timestamps are absolute.
 
-use crate::darshan2::{Darshan2Record, SUFFIX_LEN};
 use crate::darshan2_counters::{Darshan2Counter as C, Darshan2Time as T};
+use crate::darshan2_record::{Darshan2Record, SUFFIX_LEN};
 use crate::endian::{ByteOrder, Fields, text_to_nul};
 use crate::error::Result;
 use crate::format::Format;

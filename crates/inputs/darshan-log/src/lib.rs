@@ -70,6 +70,7 @@ mod counters;
 mod darshan1;
 mod darshan2;
 mod darshan2_counters;
+mod darshan2_record;
 mod dxt;
 mod endian;
 mod error;
@@ -92,8 +93,9 @@ mod totals;
 pub mod write;
 
 pub use counters::{Activity, FileRecord, Interval, Value};
-pub use darshan2::{Darshan2Record, Darshan2Records};
+pub use darshan2::Darshan2Records;
 pub use darshan2_counters::{Darshan2Counter, Darshan2Time};
+pub use darshan2_record::Darshan2Record;
 pub use dxt::{Direction, Dxt, DxtHead, DxtRecord, Segment};
 pub use endian::ByteOrder;
 pub use error::{Error, Place, Result};

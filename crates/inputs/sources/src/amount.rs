@@ -20,7 +20,7 @@ pub fn bytes(value: f64) -> String {
     }
 }
 
-/// `512.8 ms`, `10.13 s`: four digits, without a prefix from one second on; hours or days beside the seconds
+/// `512.8 ms`, `10.13 s`: four digits, without a prefix from one second on; hours or days after the seconds
 /// from an hour on.
 pub fn seconds(value: f64) -> String {
     if !value.is_finite() {

@@ -17,7 +17,7 @@ pub struct BandwidthPiece {
     pub end: f64,
     /// In bytes per second.
     pub bandwidth: f64,
-    /// Bytes, where the input knows them besides the bandwidth.
+    /// Bytes, where the input knows them in addition to the bandwidth.
     pub bytes: Option<u64>,
     /// The rank, where the input knows it.
     pub rank: Option<u32>,

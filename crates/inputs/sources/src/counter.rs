@@ -4,14 +4,15 @@
 use super::options::Rate;
 
 /// Names of counters end like this, as Prometheus recommends.
-const ENDINGS: [&str; 4] = ["_total", "_bytes", "_sum", "_count"];
+const TOTAL: &str = "_total";
+const ENDINGS: [&str; 3] = ["_bytes", "_sum", "_count"];
 
 /// A counter that falls below this share of its highest value was reset; a smaller fall is not a reset.
 const RESET: f64 = 0.5;
 
-/// A counter without a name that says so begins anew this often at most, or once in so many samples: what
+/// A counter without a name that says so restarts at most this often, or once in this number of samples: what
 /// falls again and again is the level of something that is filled and emptied.
-const MOST_RESETS: usize = 5;
+const MAX_RESETS: usize = 5;
 const SAMPLES_PER_RESET: usize = 50;
 
 /// The last value of a counter, or most of its values if it was reset shortly before, is more than this many
@@ -45,8 +46,15 @@ fn looks_like_counter(name: &str, samples: &[(f64, f64)]) -> bool {
             increments.push(change);
         }
     }
+    if samples.iter().any(|sample| sample.1 < 0.0) {
+        return false;
+    }
+    // In Prometheus a total is a counter, and any fall of it a reset.
+    if name.ends_with(TOTAL) {
+        return true;
+    }
     // A gauge may have such a name; but a counter never falls a little.
-    if falls || samples.iter().any(|sample| sample.1 < 0.0) {
+    if falls {
         return false;
     }
     if ENDINGS.iter().any(|ending| name.ends_with(ending)) {
@@ -54,7 +62,7 @@ fn looks_like_counter(name: &str, samples: &[(f64, f64)]) -> bool {
     }
     let Some(last) = samples.last().map(|sample| sample.1) else { return false };
     // Two levels of which the second is higher are not a counter yet.
-    if increments.len() < 3 || resets > MOST_RESETS.max(samples.len() / SAMPLES_PER_RESET) {
+    if increments.len() < 3 || resets > MAX_RESETS.max(samples.len() / SAMPLES_PER_RESET) {
         return false;
     }
     let middle = increments.len() / 2;
@@ -62,7 +70,7 @@ fn looks_like_counter(name: &str, samples: &[(f64, f64)]) -> bool {
     last > grown || 2 * samples.iter().filter(|sample| sample.1 > grown).count() > samples.len()
 }
 
-/// (v₁ − v₀)/(t₁ − t₀) from t₀ on. After a fall the counter began anew: all of the new value came since.
+/// (v₁ − v₀)/(t₁ − t₀) from t₀ on. After a fall the counter has restarted: all of the new value came since.
 pub fn rates(samples: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let rate = |pair: &[(f64, f64)]| {
         let (from, to) = (pair[0], pair[1]);
@@ -101,6 +109,9 @@ mod tests {
     fn a_fall_is_a_reset() {
         let samples = at_each_second(&[0.0, 10.0, 30.0, 4.0, 8.0, 20.0, 40.0]);
         assert!(looks_like_counter("x", &samples));
+        // A small one, too, of what is a counter by its name.
+        let small = at_each_second(&[10.0, 20.0, 30.0, 24.0, 40.0]);
+        assert!(looks_like_counter("written_bytes_total", &small) && !looks_like_counter("x", &small));
         let rates: Vec<f64> = rates(&samples).into_iter().map(|sample| sample.1).collect();
         assert_eq!(rates, [10.0, 20.0, 4.0, 4.0, 12.0, 20.0]);
     }

@@ -13,11 +13,11 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 use tmio_trace::{Beside, Outcome, RankInfo};
 
-/// Loading a program and starting MPI transfers something, too: so much per rank is no I/O of the
+/// Bytes per rank that loading the program and starting MPI may transfer, which is not I/O of the
 /// application.
 const STARTING_UP: u64 = 256 << 10;
 
-/// Beside what is recorded, this much more per rank may be output on the terminal and the like.
+/// Bytes per rank that may be output on the terminal and the like, in addition to what is recorded.
 const SIDE_WORK: u64 = 4 << 20;
 
 /// Bytes that were recorded, and that the processes moved in all.
@@ -44,11 +44,11 @@ pub struct Coverage {
 /// Bytes that went past everything that is looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Unseen {
-    /// Read by system calls: at most so many, as C streams on pipes are among them.
+    /// Read by system calls: an upper bound, which includes C streams on pipes.
     pub read: u64,
     /// Written by system calls, likewise.
     pub written: u64,
-    /// Read by mapped files or `io_uring`: at least so many, as what was in memory already is not counted.
+    /// Read by mapped files or `io_uring`: a lower bound, without what was in memory already.
     pub mapped_read: u64,
     /// Written by mapped files or `io_uring`, likewise.
     pub mapped_written: u64,

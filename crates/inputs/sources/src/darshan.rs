@@ -169,7 +169,7 @@ fn layer_bytes(log: &Log) -> (LayerBytes, Vec<Layer>) {
         }
     }
     let (mut mapped, mut layers) = (LayerBytes::default(), Vec::new());
-    // Damage is reported by whoever reads the heatmap.
+    // Damage is reported when the heatmap is read for its requests.
     for record in log.heatmaps().map_while(Result::ok) {
         if let Some(layer) = record.layer().map(Layer::from) {
             if !layers.contains(&layer) {

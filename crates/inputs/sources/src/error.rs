@@ -118,9 +118,9 @@ pub enum SourceError {
 
 /// A short, printable piece of what was found.
 pub(crate) fn excerpt(bytes: &[u8]) -> String {
-    const LONGEST: usize = 24;
-    let piece = &bytes[..bytes.len().min(LONGEST)];
-    let dots = if bytes.len() > LONGEST { "…" } else { "" };
+    const MAX_BYTES: usize = 24;
+    let piece = &bytes[..bytes.len().min(MAX_BYTES)];
+    let dots = if bytes.len() > MAX_BYTES { "…" } else { "" };
     match std::str::from_utf8(piece) {
         Ok(text) => format!("{}{dots}", text.escape_debug()),
         Err(_) => format!("{}{dots}", piece.escape_ascii()),

@@ -20,7 +20,7 @@ pub static FORMATS: &[Format] = &[
         about: "a trace of tmio",
         recognise: our_trace::looks_like,
         read: |content, options| Ok(Holds::One(Kind::Ours(our_trace::open(content, options.layer)))),
-        // It grows in parts beside it.
+        // It grows in the folder of its parts, not in the file itself.
         grows: None,
     },
     Format {
@@ -164,7 +164,7 @@ pub static FORMATS: &[Format] = &[
     BY_PATTERN,
 ];
 
-/// Text that a pattern describes: nobody else can tell what it is.
+/// Text that a pattern describes. It is never recognised by its content.
 const BY_PATTERN: Format = Format {
     name: "text",
     about: "text that a pattern describes",

@@ -44,17 +44,17 @@ pub struct Marked {
     pub text: String,
 }
 
-/// The first of marks that several ranks have set at nearly the same time, and of those so many.
+/// The first of marks that several ranks have set at nearly the same time, up to a limit.
 pub(crate) fn distinct(mut marks: Vec<Marked>, span: i64) -> Vec<Marked> {
-    const MOST: usize = 200;
-    const TOGETHER: i64 = 200;
+    const MAX_MARKS: usize = 200;
+    const MIN_SHARE_APART: i64 = 200;
     marks.sort_by(|a, b| a.time.cmp(&b.time).then_with(|| a.text.cmp(&b.text)));
     let mut last: std::collections::BTreeMap<String, i64> = std::collections::BTreeMap::new();
     marks.retain(|mark| {
         let before = last.insert(mark.text.clone(), mark.time);
-        before.is_none_or(|before| mark.time.saturating_sub(before) > span / TOGETHER)
+        before.is_none_or(|before| mark.time.saturating_sub(before) > span / MIN_SHARE_APART)
     });
-    marks.truncate(MOST);
+    marks.truncate(MAX_MARKS);
     marks
 }
 

@@ -18,7 +18,7 @@ use tmio_trace::{Event, Flags, Mark, OpKind, Operation, Outcome, Trace, TraceLay
 const PIECE: usize = 256;
 
 /// Marks that are kept: more cannot be shown.
-const MOST_MARKS: usize = 10_000;
+const MAX_MARKS: usize = 10_000;
 
 /// Does an input that begins like this hold a finished one?
 pub(super) use tmio_trace::reader::is_trace_start as looks_like;
@@ -286,7 +286,7 @@ impl TmioTrace {
                 Event::Block(block) => {
                     highest_rank = highest_rank.max(Some(block.rank));
                     coverage.transferred(std::iter::once(visit(&block)));
-                    if marks.len() < MOST_MARKS {
+                    if marks.len() < MAX_MARKS {
                         let marked = |mark: &Mark| Marked { time: mark.time, text: mark.text.clone() };
                         marks.extend(block.marks.iter().map(marked));
                     }

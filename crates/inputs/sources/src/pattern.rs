@@ -36,7 +36,7 @@ use regex_lite::{Regex, RegexBuilder};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// The text form of GekkoFS's client metrics, which FTIO reads without being told how.
+/// The text form of GekkoFS's client metrics, which FTIO reads without a pattern file.
 pub(super) const GEKKOFS: &str = r"
 [lists]
 bandwidth = 'avg_thr(?:ough|u)put_mib: *\[([^\]]*)\]'

@@ -21,8 +21,8 @@ const NAMES: [(&str, usize); 6] = [
     ("bytes", BYTES),
 ];
 
-/// Deeper nesting is no such file.
-const DEEPEST: usize = 8;
+/// Deepest nesting of a pattern file.
+const MAX_DEPTH: usize = 8;
 
 /// A field, its expression, and the factor of its numbers.
 pub(super) type Field = (usize, String, f64);
@@ -47,7 +47,7 @@ pub(super) fn fields(text: &str) -> Result<(Vec<Field>, Option<String>), String>
         if field == "number_of_ranks" {
             ranks = Some(expression.clone());
         }
-        // Totals are added up anew.
+        // Totals in the file are ignored: they are computed from the requests.
         if let Some((_, number)) = NAMES.iter().find(|(name, _)| *name == field) {
             found.push((*number, expression.clone(), factor));
         }
@@ -97,7 +97,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn value(&mut self, depth: usize) -> Option<Value> {
-        if depth > DEEPEST {
+        if depth > MAX_DEPTH {
             return None;
         }
         self.skip();

@@ -25,7 +25,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// Rules deeper than this are a circle.
-const DEEPEST: usize = 256;
+const MAX_DEPTH: usize = 256;
 
 /// The bytes of `recorder.mt` before the names.
 const HEAD: usize = 40;
@@ -221,7 +221,7 @@ impl Walk<'_> {
     /// `false` if the rules lead nowhere. Where times end, calls end.
     fn rule(&mut self, rule: i32, depth: usize, visit: &mut dyn FnMut(i32, u64, u64, u64)) -> bool {
         let rules = self.rules;
-        let Some(symbols) = rules.get(&rule).filter(|_| depth < DEEPEST) else { return false };
+        let Some(symbols) = rules.get(&rule).filter(|_| depth < MAX_DEPTH) else { return false };
         for (symbol, count) in symbols {
             for _ in 0..*count {
                 if self.times.len() == 0 {

@@ -39,7 +39,7 @@ impl ClockTime {
 
     /// Seconds since 1970.
     pub fn timestamp(self) -> f64 {
-        // As a float, so many nanoseconds have no exact number.
+        // A float cannot hold that number of nanoseconds exactly.
         let (whole, rest) = (self.0.div_euclid(SECOND), self.0.rem_euclid(SECOND));
         whole as f64 + seconds(rest)
     }

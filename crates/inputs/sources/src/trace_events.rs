@@ -129,7 +129,7 @@ struct Begun {
 }
 
 /// More begun events of a thread than this are not kept: nothing nests so deep.
-const DEEPEST: usize = 1024;
+const MAX_DEPTH: usize = 1024;
 
 impl Reader {
     fn event(&mut self, event: &Value, number: u64) {
@@ -142,7 +142,7 @@ impl Reader {
             }
             "B" => {
                 let begun = self.open.entry(thread()).or_default();
-                if begun.len() < DEEPEST {
+                if begun.len() < MAX_DEPTH {
                     begun.push(Begun { start, event: event.clone(), number });
                 }
             }
@@ -160,7 +160,7 @@ impl Reader {
         let Some((layer, class, counts_items)) = kind(event) else { return };
         let arguments: Vec<&Value> = with_arguments.iter().filter_map(|event| event.get("args")).collect();
         let argument = |key: &str| arguments.iter().find_map(|arguments| number_of(arguments, key));
-        // TAU has what a call returned beside the arguments.
+        // TAU puts the return value next to the arguments.
         let returned = argument("ret")
             .or_else(|| argument("return"))
             .or_else(|| with_arguments.iter().find_map(|event| number_of(event, "return")));

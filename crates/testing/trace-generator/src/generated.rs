@@ -48,6 +48,8 @@ pub struct Truth {
     pub starts: Vec<f64>,
     /// End of each phase.
     pub ends: Vec<f64>,
+    /// Start of the phase that would come next if the trace went on, where that is known.
+    pub next: Option<f64>,
     /// Share of the time, from the first phase to the last, in which the bandwidth of the application exceeds
     /// its mean (paper, II-C b), from the exact step function of all writes.
     pub r_io: Option<f64>,
@@ -71,10 +73,11 @@ impl Truth {
         Truth { also, starts, ..Truth::default() }
     }
 
-    /// Equal phases whose distances vary: the period is their mean. If they vary much, "no period" is right
-    /// as well.
+    /// Equal phases whose distances vary: the period is their mean. If they vary much, or if a few vary at
+    /// all, "no period" is right as well.
     pub fn loose(self) -> Self {
-        let or_none = variation(&self.starts).is_some_and(|variation| variation > MATTER_OF_TASTE.start);
+        let limit = if self.starts.len() < FEW { FEW_EVEN } else { MATTER_OF_TASTE.start };
+        let or_none = variation(&self.starts).is_some_and(|variation| variation > limit);
         Truth { or_none, ..self }
     }
 }

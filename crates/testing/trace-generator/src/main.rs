@@ -141,7 +141,7 @@ fn write_kinds(directory: &Path, seeds: &Range<u64>, wanted: &str, json: bool) -
                 let ending = match made.recording {
                     _ if json => "json",
                     Recording::Requests { .. } => "trace",
-                    Recording::Samples { .. } => "csv",
+                    Recording::Samples { .. } | Recording::Readings { .. } => "csv",
                 };
                 let file = format!("{seed}.{ending}");
                 let mut out = BufWriter::new(File::create(folder.join(&file))?);

@@ -22,18 +22,23 @@ pub fn recording(recording: &Recording, out: &mut impl Write) -> io::Result<()> 
             requests(*ranks, *duration, writes, reads, out)
         }
         Recording::Samples { step, values, counter } => {
-            writeln!(out, "time,value")?;
-            for (i, value) in values.iter().enumerate() {
-                let time = i as f64 * step;
-                if *counter {
-                    writeln!(out, "{time:.6},{value:.0}")?
-                } else {
-                    writeln!(out, "{time:.6},{value:.6e}")?
-                }
-            }
-            Ok(())
+            table((0..values.len()).map(|i| i as f64 * step), values, *counter, out)
         }
+        Recording::Readings { times, values, counter } => table(times.iter().copied(), values, *counter, out),
     }
+}
+
+fn table(
+    times: impl Iterator<Item = f64>,
+    values: &[f64],
+    counter: bool,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    writeln!(out, "time,value")?;
+    for (time, value) in times.zip(values) {
+        if counter { writeln!(out, "{time:.6},{value:.0}")? } else { writeln!(out, "{time:.6},{value:.6e}")? }
+    }
+    Ok(())
 }
 
 /// Write a recording as the Python FTIO reads it: JSON with the bandwidth, start and end of every request, or
@@ -49,6 +54,9 @@ pub fn ftio_json(recording: &Recording, out: &mut impl Write) -> io::Result<()> 
         Recording::Samples { step, values, .. } => {
             let time = |i: usize| i as f64 * step;
             (1, values.iter().enumerate().map(|(i, value)| [*value, time(i), time(i + 1)]).collect())
+        }
+        Recording::Readings { times, values, .. } => {
+            (1, times.windows(2).zip(values).map(|(pair, value)| [*value, pair[0], pair[1]]).collect())
         }
     };
     let column = |i: usize| pieces.iter().map(|piece| piece[i]).collect::<Vec<f64>>();

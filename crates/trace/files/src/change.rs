@@ -105,7 +105,7 @@ impl Dir {
         done.map_err(|errno| Error::new(&full, errno))
     }
 
-    /// Remove a name that is no folder's. A link goes itself.
+    /// Remove a file or a link (the link itself), not a folder.
     pub fn remove(&self, name: impl AsRef<OsStr>) -> Result<()> {
         let (name, full) = self.name(name.as_ref())?;
         unlinkat(self.as_fd(), name, AtFlags::empty()).map_err(|errno| Error::new(&full, errno))
@@ -140,8 +140,8 @@ impl Dir {
         fsync(self.as_fd()).map_err(|errno| Error::new(self.path(), errno))
     }
 
-    /// Write a whole file: nobody finds half of it, and one of that name stays until this one is complete.
-    /// What has the name may be anything but a folder; it is replaced, not written to.
+    /// Write a whole file: a reader never sees half of it, and an old one stays until the new one is
+    /// complete. What has the name may be anything but a folder; it is replaced, not written to.
     pub fn write_whole(&self, name: impl AsRef<OsStr>, content: &[u8], mode: u32) -> Result<()> {
         let (name, full) = self.name(name.as_ref())?;
         let (mut file, draft) = self.create_beside(name, mode)?;

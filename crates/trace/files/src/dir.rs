@@ -44,7 +44,7 @@ pub enum Access {
     Append,
     /// Reading and writing anywhere.
     Write,
-    /// Writing alone, where nobody may read (settings of the kernel).
+    /// Writing alone, where reading is not allowed (settings of the kernel).
     WriteOnly,
 }
 
@@ -214,7 +214,7 @@ impl Dir {
         if is_name(name) { Ok((name, full)) } else { Err(Error::new(&full, Why::Outside)) }
     }
 
-    /// Which part of a path is no folder, for the message.
+    /// Which part of a path is not a folder, for the message.
     fn what_is_wrong(&self, path: &Path, wanted: Kind, errno: Errno) -> Error {
         let mut so_far = PathBuf::new();
         for name in path {

@@ -13,7 +13,7 @@ pub struct Expect {
 }
 
 impl Expect {
-    /// Nothing: it is only read, and whoever wrote it is not trusted.
+    /// Nothing: it is only read, and its writer is not trusted.
     pub fn anybodys() -> Self {
         Self::default()
     }
@@ -23,8 +23,8 @@ impl Expect {
         Expect { user: Some(user), ..Self::default() }
     }
 
-    /// It belongs to the one in whose name this thread acts, nobody else may write to it, and a file has no
-    /// other name: nobody else can have put it there.
+    /// It belongs to the user for whom this thread acts, no other user may write to it, and a file has no
+    /// other name: no other user can have put it there.
     pub fn own() -> Self {
         Expect { only_owner_writes: true, one_name: true, ..Self::of_user(crate::user::effective()) }
     }

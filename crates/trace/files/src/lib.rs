@@ -1,6 +1,6 @@
 //! Files that somebody else can influence, touched in one way.
 //!
-//! A path is a question that has another answer the next time it is asked: whoever may write to one of its
+//! A path may lead to another file the next time it is used: any user who may write to one of its
 //! folders can put a link, a pipe or another file there between a look and what is done after it. So the
 //! commands that handle files of others do not use paths. They open a folder ([`Dir`]) and go on from that
 //! handle:

@@ -18,7 +18,7 @@ const MAX_LINKS: usize = 40;
 impl Dir {
     /// The folder at an absolute path which a user has written into one of his files. Links of the
     /// administrator (`/scratch -> /gpfs/scratch`) and of that user are followed; those of anybody else are
-    /// not, so that nobody leads him to another place than he meant.
+    /// not, so that other users cannot redirect the path.
     pub fn reach(path: &Path, user: u32) -> Result<Dir> {
         let failed = |why: Why| Error::new(path, why);
         if !path.is_absolute() {

@@ -33,7 +33,7 @@ const EVERYBODY: u32 = 0o666;
 
 impl Bound {
     /// Listen at a path. What a process that was killed has left there is replaced; what somebody listens at,
-    /// and what is no socket, is left alone.
+    /// and anything that is not a socket, is left alone.
     ///
     /// # Errors
     ///

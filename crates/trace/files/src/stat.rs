@@ -52,7 +52,7 @@ pub struct Stat {
     pub room: u64,
     /// When it was last read, as far as that is recorded.
     pub accessed: i64,
-    /// When its content was last changed; whoever may write to it can set this.
+    /// When its content was last changed; every user who may write to it can set this.
     pub modified: i64,
     /// When its content or anything else about it was last changed. Nobody can set this.
     pub changed: i64,

@@ -131,7 +131,7 @@ fn switch(who: &Identity) -> io::Result<()> {
     set_thread_groups(&groups)?;
     set_thread_res_gid(None, group, None)?;
     set_thread_res_uid(None, user, None)?;
-    // The kernel has done so with the change of the user, unless the process was told to keep them.
+    // The kernel has done so with the change of the user, unless the process has asked to keep them.
     let sets = capabilities(None)?;
     let none = CapabilitySets { effective: CapabilitySet::empty(), ..sets };
     set_capabilities(None, none)?;

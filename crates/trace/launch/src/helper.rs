@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use tmio_spool::{control, layout};
 use tmio_trace::liveness;
 
-/// The library beside `libtmio.so` that is the helper when it is run.
+/// The library next to `libtmio.so` that is the helper when it is run.
 pub const RECORDER: &str = "libtmio_recorder.so";
 
 /// Directories in which this user's processes may have spools.
@@ -29,17 +29,34 @@ pub fn spool_directories() -> Vec<PathBuf> {
     bases.into_iter().map(|base| base.join(format!("tmio-{user}"))).filter(own).collect()
 }
 
-/// The spools of a job in a directory whose processes are gone, and those that somebody is just taking to the
-/// part: these have that one's number for an ending.
-fn left_behind(directory: &Path, job: &str) -> Vec<PathBuf> {
+fn names_in(directory: &Path) -> impl Iterator<Item = String> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    entries.filter_map(|entry| entry.file_name().into_string().ok())
+}
+
+/// Those that have a helper together: what the names of their spools in a directory begin with.
+fn groups(directory: &Path, is_meant: impl Fn(u64) -> bool) -> Vec<String> {
+    let group_of = |name: String| {
+        let group = name.split(['-', '.']).next()?;
+        let (job, _) = group.split_once(control::OF_NAMESPACE)?;
+        u64::from_str_radix(job, 16).ok().filter(|job| is_meant(*job)).map(|_| group.to_owned())
+    };
+    let mut groups: Vec<String> = names_in(directory).filter_map(group_of).collect();
+    groups.sort_unstable();
+    groups.dedup();
+    groups
+}
+
+/// The spools of a group in a directory whose processes are gone, and those that somebody is just taking to
+/// the part: these have that one's number for an ending.
+fn left_behind(directory: &Path, group: &str) -> Vec<PathBuf> {
     let is_taken = |name: &str| {
         let taker = name.rsplit('.').next().and_then(|ending| ending.parse().ok());
         taker.is_some_and(|taker| liveness::started(taker).is_some())
     };
-    let of_job = names
-        .filter(|name| name.starts_with(&format!("{job}-")) && (name.ends_with(".spool") || is_taken(name)));
+    let begin = format!("{group}-");
+    let of_group = names_in(directory)
+        .filter(|name| name.starts_with(&begin) && (name.ends_with(".spool") || is_taken(name)));
     // The process is the second of the numbers in its name; in a container it is somebody else's.
     let is_gone = |name: &String| {
         let process = name.split('-').nth(1).and_then(|digits| digits.parse().ok());
@@ -50,28 +67,29 @@ fn left_behind(directory: &Path, job: &str) -> Vec<PathBuf> {
             !liveness::is_in_memory(&spool)
         }
     };
-    of_job.filter(is_gone).map(|name| directory.join(name)).collect()
+    of_group.filter(is_gone).map(|name| directory.join(name)).collect()
 }
 
 /// Has the spools of a job's dead processes written to its parts, and waits for that no longer than
 /// `patience`. `false`: it took longer.
 pub fn write_out(library: &Path, job: u64, patience: Duration) -> Result<bool, Error> {
-    let job = format!("{job:x}");
     let began = Instant::now();
     for directory in spool_directories() {
-        let mut started = None;
-        while !left_behind(&directory, &job).is_empty() {
-            if began.elapsed() >= patience {
-                return Ok(false);
+        for group in groups(&directory, |one| one == job) {
+            let mut started = None;
+            while !left_behind(&directory, &group).is_empty() {
+                if began.elapsed() >= patience {
+                    return Ok(false);
+                }
+                // One that is about to end gives way to another.
+                if started.is_none_or(|time: Instant| time.elapsed() > Duration::from_secs(3)) {
+                    started = Some(Instant::now());
+                    start(library, &directory, &group)?;
+                }
+                std::thread::sleep(Duration::from_millis(2));
             }
-            // One that is about to end gives way to another.
-            if started.is_none_or(|time: Instant| time.elapsed() > Duration::from_secs(3)) {
-                started = Some(Instant::now());
-                start(library, &directory, &job)?;
-            }
-            std::thread::sleep(Duration::from_millis(2));
+            dismiss(&directory, &group);
         }
-        dismiss(&directory, &job);
     }
     Ok(true)
 }
@@ -80,13 +98,10 @@ pub fn write_out(library: &Path, job: u64, patience: Duration) -> Result<bool, E
 pub fn forgotten_jobs() -> Vec<u64> {
     let mut jobs: Vec<u64> = Vec::new();
     for directory in spool_directories() {
-        let entries = fs::read_dir(&directory).into_iter().flatten().flatten();
-        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-        let all: Vec<u64> =
-            names.filter_map(|name| u64::from_str_radix(name.split('-').next()?, 16).ok()).collect();
         let has_forgotten =
-            |job: &u64| left_behind(&directory, &format!("{job:x}")).iter().any(|spool| is_forgotten(spool));
-        jobs.extend(all.into_iter().filter(has_forgotten));
+            |group: &String| left_behind(&directory, group).iter().any(|spool| is_forgotten(spool));
+        let job_of = |group: String| u64::from_str_radix(group.split(control::OF_NAMESPACE).next()?, 16).ok();
+        jobs.extend(groups(&directory, |_| true).into_iter().filter(has_forgotten).filter_map(job_of));
     }
     jobs.sort_unstable();
     jobs.dedup();
@@ -126,10 +141,10 @@ fn word(spool: &Path, index: usize) -> Option<u64> {
     Some(u64::from_ne_bytes(word))
 }
 
-/// Tells a helper that nobody comes any more, and waits a moment for it to end.
-fn dismiss(directory: &Path, job: &str) {
-    const LONGEST: Duration = Duration::from_secs(1);
-    let page = directory.join(format!("{job}{}", control::ENDING));
+/// Tells a helper that no further process will start, and waits a moment for it to end.
+fn dismiss(directory: &Path, group: &str) {
+    const MAX_WAIT: Duration = Duration::from_secs(1);
+    let page = directory.join(format!("{group}{}", control::ENDING));
     let Ok(file) =
         OpenOptions::new().write(true).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits() as i32).open(&page)
     else {
@@ -137,21 +152,30 @@ fn dismiss(directory: &Path, job: &str) {
     };
     let _ = file.write_all_at(&1u64.to_ne_bytes(), control::LAST as u64 * 8);
     let began = Instant::now();
-    while page.exists() && began.elapsed() < LONGEST {
+    while page.exists() && began.elapsed() < MAX_WAIT {
         std::thread::sleep(Duration::from_millis(2));
     }
 }
 
-/// Starts the helper of a job, unless one runs.
-fn start(library: &Path, directory: &Path, job: &str) -> Result<(), Error> {
+/// Starts the helper of a group, unless one runs.
+fn start(library: &Path, directory: &Path, group: &str) -> Result<(), Error> {
     let recorder = library.with_file_name(RECORDER);
-    let page = directory.join(format!("{job}{}", control::ENDING));
-    let helper = fs::read(&page).ok().and_then(|bytes| {
-        let (&word, _) = bytes.get(control::HELPER * 8..)?.split_first_chunk::<8>()?;
-        Some(u64::from_ne_bytes(word) as u32)
-    });
-    if helper.is_some_and(|helper| liveness::started(helper).is_some()) {
+    let page = directory.join(format!("{group}{}", control::ENDING));
+    let mut helper = word(&page, control::HELPER);
+    let namespace = group.split_once(control::OF_NAMESPACE);
+    let namespace = namespace.and_then(|(_, number)| u64::from_str_radix(number, 16).ok());
+    let is_of_here = namespace.is_none_or(liveness::is_namespace_of);
+    let runs = match helper {
+        None => false,
+        Some(helper) if is_of_here => liveness::started(helper as u32).is_some(),
+        // Its number means somebody else here.
+        Some(_) => liveness::has_helper(&page),
+    };
+    if runs {
         return Ok(());
+    }
+    if helper.is_some() && !is_of_here && fs::remove_file(&page).is_ok() {
+        helper = None;
     }
     if helper.is_none() {
         let mut bytes = vec![0; control::LENGTH];
@@ -170,7 +194,7 @@ fn start(library: &Path, directory: &Path, job: &str) -> Result<(), Error> {
     }
     let mut path = OsString::from(directory);
     path.push("/");
-    path.push(job);
+    path.push(group);
     let null = Stdio::null;
     let mut command = Command::new(&recorder);
     command.arg(path).env_clear().stdin(null()).stdout(null()).stderr(null());

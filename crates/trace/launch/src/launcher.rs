@@ -80,7 +80,7 @@ impl Launcher {
     }
 }
 
-/// What srun is told to export, and the other arguments. The program's own arguments are left alone: they
+/// What srun is asked to export, and the other arguments. The program's own arguments are left alone: they
 /// begin where something is that can be run.
 fn take_export(given: &[OsString]) -> (OsString, Vec<OsString>) {
     let mut rest = given.to_vec();

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// What the library is called.
 const LIBRARY: &str = "libtmio.so";
 
-/// The library asked for, or the first one found with its recorder beside it, as an absolute path.
+/// The library asked for, or the first one found together with its recorder, as an absolute path.
 pub fn find(asked: Option<&Path>) -> Result<PathBuf, Error> {
     let named = asked.map(PathBuf::from).or_else(|| env::var_os("TMIO_LIBRARY").map(PathBuf::from));
     let places = match &named {

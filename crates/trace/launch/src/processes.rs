@@ -20,10 +20,11 @@ use std::sync::Mutex;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tmio_trace::liveness;
 use tmio_trace::reader::is_trace_start;
 use tmio_trace::recover::Remains;
 
-/// What is traced of a command if nobody says otherwise.
+/// What is traced of a command by default.
 const LAYERS: &str = "mpiio,posix,stdio";
 
 /// The processes of one command.
@@ -116,7 +117,7 @@ pub fn attend(mut command: Command) -> Result<ExitStatus, Error> {
     status
 }
 
-/// The signals that this process ignores, a bit for each. 0 where nobody tells.
+/// The signals that this process ignores, a bit for each. 0 where that is not known.
 fn ignored_signals() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -204,8 +205,10 @@ impl Run {
             let late = helper::write_out(library, self.number, patience()).err();
             return Ok(End::Grows { trace: place, late });
         }
-        // The spools of killed processes are in it now.
-        remains.remove(false).context(remains.parts.display().to_string())?;
+        // The spools of killed processes are in it now. Those in other namespaces of this host have ended.
+        remains
+            .remove(remains.ranks.iter().all(liveness::is_here))
+            .context(remains.parts.display().to_string())?;
         Ok(End::Whole(place))
     }
 

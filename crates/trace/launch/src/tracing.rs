@@ -13,7 +13,7 @@ use std::process::Command;
 pub struct Tracing<'a> {
     /// Where the trace goes, if not where the library puts it.
     pub output: Option<&'a Path>,
-    /// When to write out besides the end, if at all.
+    /// When to write out before the end, if at all.
     pub flush: Option<&'a str>,
     /// As an absolute path.
     pub library: &'a Path,

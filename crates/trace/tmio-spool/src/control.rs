@@ -1,12 +1,14 @@
 //! The control page: how the processes of a job and the helper that writes for them find each other.
 //!
-//! The spools of a job on a node have names that begin with a number, `NUMBER-…`, and beside them lies
-//! `NUMBER.control`. Whoever makes that starts the helper. Processes wake it when there is something to do,
-//! and a rank asks it in `MPI_Finalize` to make the trace: a [`REQUEST`] with a number, which is answered
-//! under the same number.
+//! The spools of a job on a node have names that begin with its number and that of the namespace of process
+//! ids, `JOBnNAMESPACE-…`, and beside them lies `JOBnNAMESPACE.control`. Who makes that starts the helper.
+//! Processes wake it when there is something to do, and a rank asks it in `MPI_Finalize` to make the trace: a
+//! [`REQUEST`] with a number, which is answered under the same number.
 
 /// The end of its name.
 pub const ENDING: &str = ".control";
+/// Between the number of a job and that of a namespace, both hexadecimal, in the names of its files.
+pub const OF_NAMESPACE: &str = "n";
 /// Bytes of the file.
 pub const LENGTH: usize = 12 << 10;
 

@@ -163,17 +163,20 @@ pub const FLUSH_TO: usize = 9;
 /// … and in which block. Once that is written, [`TAIL`] follows.
 pub const FLUSH_BLOCK: usize = 10;
 
-/// Cells of the smallest ring.
+/// Cells of a ring, if there is memory enough: what it takes to wake the helper is shared by half of them.
+const USUAL_RING: usize = 1 << 12;
+/// Cells of the smallest ring, where files are not short.
 pub const SMALLEST_RING: usize = 1 << 10;
 
 /// Cells of each ring, and how many rings there are, for so many bytes of records.
 pub const fn rings_for(bytes: usize, most: usize) -> (usize, usize) {
-    let mut cells = SMALLEST_RING;
+    let mut cells = USUAL_RING;
+    let bytes = if bytes < most { bytes } else { most };
     // Where files are short, rings are.
-    while cells > 64 && 2 * cells * crate::cell::CELL_BYTES > most {
+    while 2 * cells * crate::cell::CELL_BYTES > if cells > SMALLEST_RING { bytes } else { most } && cells > 64
+    {
         cells /= 2;
     }
-    let bytes = if bytes < most { bytes } else { most };
     while cells * crate::cell::CELL_BYTES * MAX_RINGS < bytes && cells < 1 << 20 {
         cells *= 2;
     }
@@ -200,7 +203,7 @@ mod tests {
             assert!((cells * CELL_BYTES).is_multiple_of(4096), "rings begin with a page");
             assert!(rings == 2 || cells * rings * CELL_BYTES <= bytes, "{bytes}: {cells}, {rings}");
         }
-        assert_eq!(rings_for(4 << 20, usize::MAX), (2048, 51));
+        assert_eq!(rings_for(4 << 20, usize::MAX), (4096, 25));
         // A short file has short rings.
         for most in [5120, 20_000, 52_000, 100_000, 1 << 20] {
             let (cells, rings) = rings_for(4 << 20, most);

@@ -1,13 +1,14 @@
-//! Whether a job still runs, as far as can be told from here: the one answer for everybody who asks.
+//! Whether a job still runs, as far as can be seen from here: all commands use this one answer.
 //!
 //! A process is known by its id, the time it started at and the namespaces these numbers are of. What
 //! cannot be seen (another host, another container, another user's processes where `/proc` hides
-//! them) is [`Life::Unknown`]: nobody may take it for dead.
+//! them) is [`Life::Unknown`]: it must not be taken for dead.
 
 use crate::RankInfo;
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What is known about the life of a process or a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,29 +40,68 @@ pub fn is_namespace_of(number: u64) -> bool {
     number == 0 || own().is_ok_and(|own| own == number)
 }
 
+/// Whether numbers of processes mean the same in `/proc`, which may show those of a namespace above.
+fn is_own_proc() -> bool {
+    let own = fs::read_link("/proc/self").ok();
+    own.and_then(|link| link.to_str()?.parse().ok()) == Some(std::process::id())
+}
+
+/// Where `/proc` shows a process of this namespace.
+pub fn place_of(pid: u32) -> Option<PathBuf> {
+    if is_own_proc() {
+        return Some(PathBuf::from(format!("/proc/{pid}")));
+    }
+    let namespace = |process: &Path| fs::metadata(process.join("ns/pid")).ok().map(|about| about.ino());
+    let own = namespace(Path::new("/proc/self"))?;
+    let is_it = |process: &PathBuf| {
+        let status = fs::read_to_string(process.join("status")).unwrap_or_default();
+        // Its numbers from the namespace that `/proc` shows down to its own.
+        let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
+        let last = numbers.and_then(|numbers| numbers.split_whitespace().last()?.parse().ok());
+        last == Some(pid) && namespace(process) == Some(own)
+    };
+    shown().find(is_it)
+}
+
+/// All processes that `/proc` shows.
+fn shown() -> impl Iterator<Item = PathBuf> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let is_number = |name: &OsStr| name.as_encoded_bytes().iter().all(u8::is_ascii_digit);
+    entries.filter(move |entry| is_number(&entry.file_name())).map(|entry| entry.path())
+}
+
 /// What the helper process of the tracer calls itself.
 pub const HELPER: &str = "tmio-helper";
 
-/// Whether some process that is seen from here has a file in its memory, beside the helper. This takes long
-/// where there are many.
+/// Whether some process that is seen from here, other than the helper, has a file in its memory. This takes
+/// long where there are many.
 pub fn is_in_memory(path: &Path) -> bool {
+    // A helper looks at it, and is not who writes to it.
+    is_in_memory_of(path, |process| !is_helper(process))
+}
+
+/// Whether a helper that is seen from here has a file in its memory.
+pub fn has_helper(path: &Path) -> bool {
+    is_in_memory_of(path, is_helper)
+}
+
+fn is_helper(process: &Path) -> bool {
+    fs::read(process.join("comm")).is_ok_and(|comm| comm.trim_ascii_end() == HELPER.as_bytes())
+}
+
+fn is_in_memory_of(path: &Path, is_meant: impl Fn(&Path) -> bool) -> bool {
     let Ok(about) = fs::metadata(path) else { return false };
     // The fifth word of a line; the device of the fourth is not the one that the file tells on some file
     // systems.
     let inode = about.ino().to_string();
-    let Ok(processes) = fs::read_dir("/proc") else { return true };
-    let numbers = processes.flatten().map(|entry| entry.path()).filter(|path| {
-        path.file_name().is_some_and(|name| name.as_encoded_bytes().iter().all(u8::is_ascii_digit))
-    });
+    if fs::read_dir("/proc").is_err() {
+        return true;
+    }
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    // A helper looks at it, and is not who writes to it.
-    let is_helper = |path: &Path| {
-        fs::read(path.join("comm")).is_ok_and(|comm| comm.trim_ascii_end() == HELPER.as_bytes())
-    };
-    let others = numbers.filter(|path| !is_helper(path));
-    let maps = others.filter_map(|path| fs::read_to_string(path.join("maps")).ok());
+    let maps = shown().filter(|process| is_meant(process));
+    let mut maps = maps.filter_map(|process| fs::read_to_string(process.join("maps")).ok());
     let has_it = |line: &str| line.split_whitespace().nth(4) == Some(&inode) && line.contains(&name);
-    maps.into_iter().any(|maps| maps.lines().any(has_it))
+    maps.any(|maps| maps.lines().any(has_it))
 }
 
 /// Who this process is, for [`of_rank`] in another one.
@@ -126,8 +166,8 @@ pub fn of_ranks<'a>(ranks: impl IntoIterator<Item = &'a RankInfo>) -> Life {
 
 /// Whether a process stands still: stopped by a signal, or by a debugger.
 pub fn is_stopped(pid: u32) -> bool {
-    let text = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    text.rsplit(") ").next().is_some_and(|fields| fields.starts_with(['T', 't']))
+    let text = place_of(pid).and_then(|place| fs::read_to_string(place.join("stat")).ok());
+    text.unwrap_or_default().rsplit(") ").next().is_some_and(|fields| fields.starts_with(['T', 't']))
 }
 
 struct Process {
@@ -140,13 +180,15 @@ struct Process {
 fn process(pid: u32) -> Option<Process> {
     // By its first thread, which has the same times: emulators make up what is in the short path of a process
     // that asks about itself.
-    let text = fs::read_to_string(format!("/proc/{pid}/task/{pid}/stat")).ok()?;
+    let place = place_of(pid)?;
+    let threads = place.join("task");
+    let text = fs::read_to_string(threads.join(place.file_name()?).join("stat")).ok()?;
     // The command, in parentheses, may hold anything; fields are counted after it (proc(5)).
     let mut fields = text.get(text.rfind(')')? + 1..)?.split_whitespace();
     let state = fields.next()?;
     let started = fields.nth(18)?.parse().ok()?;
     // The first thread may have ended while others go on.
-    let threads = || fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count);
+    let threads = || fs::read_dir(&threads).map_or(0, Iterator::count);
     Some(Process { started, ended: matches!(state, "Z" | "X" | "x") && threads() <= 1 })
 }
 

@@ -26,7 +26,7 @@ pub fn name(host: &str, job: u64, node: u64) -> String {
     format!("{host}.{job:016x}.{node:016x}")
 }
 
-/// Where processes that are not ranks of MPI take their numbers from, beside the part that they write to.
+/// Where processes that are not ranks of MPI take their numbers from, next to the part that they write to.
 pub fn numbers(part: &Path) -> PathBuf {
     let mut name = part.as_os_str().to_owned();
     name.push(".processes");

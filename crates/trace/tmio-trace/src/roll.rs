@@ -20,10 +20,10 @@ pub const PLACES: usize = 2048;
 pub const ENTRY: usize = 4;
 /// Words of a list.
 pub const WORDS: usize = 1 + ENTRY * PLACES;
-/// In the number of entries: nobody else may enrol.
+/// In the number of entries: no further process may enrol.
 pub const CLOSED: u64 = 1 << 63;
 
-/// A list that nobody was on for as long was left behind by whoever made it.
+/// A list that has been empty for this long was abandoned by the process that made it.
 const EMPTY: Duration = Duration::from_secs(60);
 /// So was one, after as long, whose processes cannot be seen from here.
 const UNSEEN: Duration = Duration::from_secs(3600);

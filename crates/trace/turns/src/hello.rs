@@ -5,16 +5,16 @@
 pub struct Hello {
     /// The job's id, as the batch system has it.
     pub job: String,
-    /// The number of the run, the same on all its nodes: steps of a job are told apart by it.
+    /// The number of the run, the same on all its nodes: it distinguishes the steps of a job.
     pub run: u64,
     /// The node.
     pub host: String,
-    /// What whoever comes over the network has to know.
+    /// The secret that clients over the network must present.
     pub secret: String,
 }
 
 /// The longest id of a job that is taken.
-const LONGEST: usize = 64;
+const MAX_BYTES: usize = 64;
 
 impl Hello {
     /// As a text.
@@ -54,7 +54,7 @@ impl Hello {
 
 /// What ends up in tables and on terminals.
 fn printable(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).take(LONGEST).collect()
+    text.chars().filter(|c| !c.is_control()).take(MAX_BYTES).collect()
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@
 //!  ├─────────────────────────────────────▶│
 //! ```
 //!
-//! A lease is advice: it protects no data, and whoever hears nothing goes on without one.
+//! A lease is advice: it protects no data, and a job without an answer continues without one.
 
 #![cfg_attr(not(feature = "gate"), forbid(unsafe_code))]
 #![warn(missing_docs)]
@@ -47,5 +47,5 @@ pub const BEAT: std::time::Duration = std::time::Duration::from_millis(250);
 /// After which time without a sign the other side counts as gone.
 pub const SILENT: std::time::Duration = std::time::Duration::from_secs(1);
 
-/// How many files are told apart when it is noted which collective call of a file was entered last.
+/// For how many files it is noted which collective call was entered last.
 pub const COLLECTIVE_SLOTS: usize = 64;

@@ -32,7 +32,7 @@ impl Tui {
         Ok(Tui { screen: Screen::take()?, selected: 0, drawn: None })
     }
 
-    /// What to wait for besides files.
+    /// What to wait for in addition to files.
     pub fn keys(&self) -> BorrowedFd<'_> {
         self.screen.keys()
     }

@@ -5,11 +5,12 @@ mod table;
 
 use crate::exit::Exit;
 use crate::picture::PictureFile;
+use crate::print;
 use crate::terminal::progress::Progress;
 use crate::terminal::style::Style;
 use crate::terminal::waiting::Waiting;
 use crate::terminal::width::columns;
-use crate::values::{not_negative, positive};
+use crate::values::{not_negative, one_of, positive};
 use clap::{ValueEnum, ValueHint};
 use draw::draw_sheet;
 use io_sets::experiment::{Experiment, Policy, Published};
@@ -20,7 +21,6 @@ use io_sets::simulate::{Level, NewPredictor};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
-use std::io::Write;
 use std::path::PathBuf;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, PoisonError};
@@ -34,7 +34,7 @@ const COMPAT_FREQUENCY: f64 = 1.0;
 
 const EXAMPLES: &str = "\
 Examples:
-  The published experiment, beside what was published:
+  The published experiment, compared with what was published:
       ftio simulate turns
   The same with all requests and the servers' queues, on four servers:
       ftio simulate turns --level requests --servers 4
@@ -52,9 +52,7 @@ Policies:
   set10_strict        the same, but without a guess before the first period (see ftio schedule --early)
 
 Metrics: how much longer applications took than alone (stretch: the largest, and the geometric mean), how \
-much longer their I/O took (I/O slowdown), and the share of the time in which they computed (utilisation).
-
-Exit status: 0 done, 1 failed, 2 wrong usage.";
+much longer their I/O took (I/O slowdown), and the share of the time in which they computed (utilisation).";
 
 /// Simulate applications that share a file system, with and without Set-10
 ///
@@ -78,8 +76,8 @@ pub struct Args {
     pub capacity: Option<f64>,
 
     /// Simulate flows of bytes (fluid), or each request and the servers' queues
-    #[arg(long, value_name = "LEVEL", value_enum, default_value_t)]
-    pub level: LevelChoice,
+    #[arg(long, value_name = "LEVEL", value_parser = one_of(LEVELS), default_value = "fluid")]
+    pub level: Level,
 
     /// Number of repetitions, each with other small irregularities
     #[arg(long, value_name = "N", default_value_t = 10,
@@ -101,7 +99,8 @@ pub struct Args {
     pub load: f64,
 
     /// Only these policies
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = policy)]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', hide_possible_values = true)]
+    #[arg(value_parser = one_of(Policy::ALL.map(|policy| (policy.name(), policy))))]
     pub policies: Vec<Policy>,
 
     /// Find periods as ftio does, or as the Python FTIO 0.0.9 does
@@ -129,12 +128,7 @@ pub struct Args {
 }
 
 /// `--level`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum LevelChoice {
-    #[default]
-    Fluid,
-    Requests,
-}
+const LEVELS: [(&str, Level); 2] = [("fluid", Level::Fluid), ("requests", Level::Requests)];
 
 /// `--predictor`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -211,10 +205,7 @@ impl Args {
         if let Some(capacity) = self.capacity {
             experiment.platform.capacity = capacity * MIB;
         }
-        experiment.level = match self.level {
-            LevelChoice::Fluid => Level::Fluid,
-            LevelChoice::Requests => Level::Requests,
-        };
+        experiment.level = self.level;
         experiment.patience =
             if self.patience > 0.0 { Patience::OfPeriod(self.patience) } else { Patience::Endless };
         Experiment { repetitions: self.repetitions, seed: self.seed, ..experiment }
@@ -256,17 +247,9 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
         begun.elapsed().as_secs_f64()
     );
     let published = args.applications.is_none();
-    let mut out = std::io::stdout().lock();
-    if args.json {
-        serde_json::to_writer(&mut out, &record(&experiment, &results, published))
-            .map_err(std::io::Error::from)?;
-        writeln!(out)?;
-    } else {
-        out.write_all(
-            table::table(&experiment, &results, published, Style::for_stdout(), columns()).as_bytes(),
-        )?;
-    }
-    out.flush()?;
+    print::result(args.json, &record(&experiment, &results, published), |_| {
+        table::table(&experiment, &results, published, Style::for_stdout(), columns())
+    })?;
     if let Some(file) = picture {
         let waiting = Waiting::working(&format!("drawing {}", file.path().display()));
         let shown: Vec<_> = results
@@ -286,10 +269,7 @@ fn record<'a>(experiment: &Experiment, results: &'a [Result], published: bool) -
         schema: "ftio.set10/1",
         applications: experiment.applications.len(),
         servers: experiment.platform.servers,
-        level: match experiment.level {
-            Level::Fluid => "fluid",
-            Level::Requests => "requests",
-        },
+        level: LEVELS.iter().find(|(_, level)| *level == experiment.level).map_or("", |(name, _)| name),
         capacity: experiment.platform.capacity,
         alone: experiment.platform.alone,
         frame: [experiment.frame.begin, experiment.frame.end],
@@ -312,11 +292,4 @@ pub fn change(results: &[Result], result: &Result) -> Published {
         io_slowdown: of(|m| m.io_slowdown),
         utilisation: of(|m| m.utilisation),
     }
-}
-
-fn policy(text: &str) -> std::result::Result<Policy, String> {
-    Policy::ALL.into_iter().find(|policy| policy.name() == text).ok_or_else(|| {
-        let names: Vec<_> = Policy::ALL.iter().map(|policy| policy.name()).collect();
-        format!("expected one or more of {}", names.join(", "))
-    })
 }

@@ -34,8 +34,8 @@ pub fn title(policy: Policy) -> &'static str {
 /// Columns of the names of policies.
 const NAMES: usize = 20;
 
-/// Means, changes against fair share, and published changes in brackets, for a terminal of so many columns:
-/// metrics for which there is no room beside the others come below.
+/// Means, changes against fair share, and published changes in brackets, for a terminal of this width:
+/// metrics that do not fit next to the others come below.
 pub fn table(
     experiment: &Experiment,
     results: &[Result],
@@ -75,7 +75,7 @@ pub fn table(
     out
 }
 
-/// Some of the metrics, one beside the other.
+/// Some of the metrics, side by side.
 fn block(out: &mut String, results: &[Result], metrics: &[Column], published: bool, style: Style) {
     let width = width_of_a_metric(published);
     // Writing to a string cannot fail.

@@ -1,7 +1,7 @@
 //! Makes logs of Darshan 2.
 
 use super::{WriteError, compress, put_metadata, put_text};
-use crate::darshan2::{Darshan2Record, SUFFIX_LEN};
+use crate::darshan2_record::{Darshan2Record, SUFFIX_LEN};
 use crate::endian::ByteOrder;
 use crate::format::{Format, MAGIC};
 use crate::inflate::Compression;
@@ -43,7 +43,7 @@ impl Darshan2Writer {
         self
     }
 
-    /// Splits the log into so many streams.
+    /// Splits the log into this number of streams.
     pub fn streams(mut self, streams: usize) -> Self {
         self.streams = streams.max(1);
         self

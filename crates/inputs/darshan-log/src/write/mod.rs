@@ -115,7 +115,7 @@ impl LogWriter {
         self
     }
 
-    /// Splits each region's data into so many streams, as if that many ranks had written it.
+    /// Splits each region's data into this number of streams, as if that many ranks had written it.
     pub fn streams(mut self, streams: usize) -> Self {
         self.streams = streams.max(1);
         self

@@ -21,8 +21,8 @@ use requests::Requests;
 use split::{is_open, split};
 use std::io::{BufRead, BufReader, Read};
 
-/// A longer line is no row of a table.
-const LONGEST_LINE: u64 = 1 << 20;
+/// Bytes of the longest row: a longer line means that the file is not a table.
+const MAX_LINE: u64 = 1 << 20;
 
 /// Does a text look like a table? At least one of the first lines must be numbers throughout.
 pub(super) fn looks_like(head: &[u8]) -> bool {
@@ -138,7 +138,7 @@ impl Rows {
         }
         loop {
             self.buffer.clear();
-            let mut input = (&mut self.input).take(LONGEST_LINE);
+            let mut input = (&mut self.input).take(MAX_LINE);
             let read = input
                 .read_until(b'\n', &mut self.buffer)
                 .map_err(|source| SourceError::Io { name: self.name.clone(), source })?;
@@ -146,11 +146,11 @@ impl Rows {
                 return Ok(None);
             }
             self.line += 1;
-            if read as u64 == LONGEST_LINE && !self.buffer.ends_with(b"\n") {
+            if read as u64 == MAX_LINE && !self.buffer.ends_with(b"\n") {
                 return Err(SourceError::Malformed {
                     name: self.name.clone(),
                     place: format!("line {}", self.line),
-                    expected: format!("fewer than {LONGEST_LINE} characters"),
+                    expected: format!("fewer than {MAX_LINE} characters"),
                     found: "more".into(),
                 });
             }
@@ -183,9 +183,9 @@ impl Rows {
             None => columns::separator(&self.text).unwrap_or(','),
         };
         let mut more = Vec::new();
-        while is_open(&self.text, separator) && (self.text.len() as u64) < LONGEST_LINE {
+        while is_open(&self.text, separator) && (self.text.len() as u64) < MAX_LINE {
             more.clear();
-            let mut input = (&mut self.input).take(LONGEST_LINE);
+            let mut input = (&mut self.input).take(MAX_LINE);
             let read = input.read_until(b'\n', &mut more);
             let read = read.map_err(|source| SourceError::Io { name: self.name.clone(), source })?;
             if read == 0 {

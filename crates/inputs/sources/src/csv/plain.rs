@@ -10,18 +10,18 @@ use crate::bandwidth_piece::BandwidthPiece;
 use crate::request::Class;
 
 /// Tables with more columns are read the careful way.
-const MOST_COLUMNS: usize = 32;
+const MAX_COLUMNS: usize = 32;
 
 /// Digits that a 64-bit number holds for sure, and the largest whole number that is exact as a double.
-const MOST_DIGITS: usize = 18;
+const MAX_DIGITS: usize = 18;
 const EXACT: u64 = 1 << 53;
 
 /// Powers of ten that are exact as doubles.
-const POWERS: [f64; MOST_DIGITS + 1] =
+const POWERS: [f64; MAX_DIGITS + 1] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18];
 
-/// Words that were understood: more different ones are looked up anew.
-const MOST_WORDS: usize = 8;
+/// Words that were understood: further ones are looked up each time.
+const MAX_WORDS: usize = 8;
 
 /// A field of a row: where it is, and its digits as far as it is nothing else.
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,14 +50,14 @@ pub(super) struct PlainRows {
     operation: Option<usize>,
     words: Vec<(Vec<u8>, Class)>,
     /// Those of the last row; kept, because to empty them costs as much as to fill them.
-    fields: Box<[Field; MOST_COLUMNS]>,
+    fields: Box<[Field; MAX_COLUMNS]>,
 }
 
 impl PlainRows {
     /// Of a table with these columns; `None` if it has too many.
     pub fn of(columns: &Columns) -> Option<Self> {
         let place = |quantity| columns.place(quantity);
-        (columns.count() <= MOST_COLUMNS).then(|| PlainRows {
+        (columns.count() <= MAX_COLUMNS).then(|| PlainRows {
             separator: columns.separator() as u8,
             columns: columns.count(),
             rank: place(Quantity::Rank),
@@ -167,7 +167,7 @@ impl PlainRows {
             return Some(*class);
         }
         let Word::Data(class) = word(std::str::from_utf8(text).ok()?.trim()) else { return None };
-        if self.words.len() < MOST_WORDS {
+        if self.words.len() < MAX_WORDS {
             self.words.push((text.to_vec(), class));
         }
         Some(class)
@@ -192,7 +192,7 @@ fn digits(buffer: &[u8], at: &mut usize, mantissa: &mut u64) -> Option<u8> {
 /// and the power of ten are exact; anything else by the library.
 #[inline]
 fn number_of(buffer: &[u8], field: &Field, separator: char) -> Option<f64> {
-    let plain = field.is_number && (1..=MOST_DIGITS).contains(&field.digits) && field.mantissa < EXACT;
+    let plain = field.is_number && (1..=MAX_DIGITS).contains(&field.digits) && field.mantissa < EXACT;
     if plain {
         return Some(field.mantissa as f64 / POWERS[field.after]);
     }

@@ -17,7 +17,7 @@ pub(super) struct Requests {
     pub columns: Columns,
 }
 
-/// Rows that are read at a time, and how many such batches may wait for whoever takes them in.
+/// Rows that are read at a time, and how many batches may wait to be taken in.
 const BATCH: usize = 4096;
 const WAITING: usize = 4;
 

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 const AT_FIRST: Duration = Duration::from_secs(1);
 
 /// Limits of the wait.
-const SHORTEST: Duration = Duration::from_millis(500);
-const LONGEST: Duration = Duration::from_secs(10);
+const MIN_WAIT: Duration = Duration::from_millis(500);
+const MAX_WAIT: Duration = Duration::from_secs(10);
 
 /// Not all ranks write at the same moment: wait for the others three quarters of the time from flush to
 /// flush.
@@ -30,7 +30,7 @@ impl Grace {
     /// All ranks have written.
     pub fn flushed(&mut self, now: Instant) {
         if let Some(last) = self.last_flush.replace(now) {
-            self.length = (now.duration_since(last) * 3 / 4).clamp(SHORTEST, LONGEST);
+            self.length = (now.duration_since(last) * 3 / 4).clamp(MIN_WAIT, MAX_WAIT);
         }
     }
 

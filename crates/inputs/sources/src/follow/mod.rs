@@ -1,7 +1,7 @@
 //! Inputs that grow: what was added since the last look, each byte read once.
 //!
-//! A [`Follower`] looks when it is told to ([`poll`](Follower::poll)) and hands out [`Event`]s; it never
-//! waits. Whoever calls decides when to look: after a file event, or every now and then. A [`Trace`] adds how
+//! A [`Follower`] looks when [`poll`](Follower::poll) is called, and hands out [`Event`]s; it never
+//! waits. The caller decides when to look: after a file event, or every now and then. A [`Trace`] adds how
 //! long ranks that lag behind are waited for. Followed are
 //!
 //! | input | how it grows | a flush is |
@@ -12,7 +12,7 @@
 //! | metric proxy, tables of samples | samples of one or more quantities appended | what one look finds, for each quantity |
 //! | anything else, anything compressed, standard input | it does not: it is read once, when it is there | everything |
 //!
-//! The input need not exist yet. If it is truncated, replaced, or written anew by another run of the job, a
+//! The input need not exist yet. If it is truncated, replaced, or rewritten by another run of the job, an
 //! [`Event::Restarted`] says so and everything is read from its beginning.
 
 mod appended;

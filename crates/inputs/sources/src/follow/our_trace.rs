@@ -17,7 +17,7 @@ use tmio_trace::growing::{GrowingTrace, Look};
 use tmio_trace::{Event as Told, ReadError};
 
 /// Requests of layers that are not followed which are kept.
-const MOST_ASIDE: usize = 1 << 18;
+const MAX_ASIDE: usize = 1 << 18;
 
 #[derive(Debug)]
 pub(super) struct OurTrace {
@@ -172,7 +172,7 @@ impl Rounds {
             let Some(request) = request(op, block.rank, span) else { continue };
             match is_of(self.layer, op) {
                 true => batch.push(request),
-                false if self.aside.len() < MOST_ASIDE => self.aside.push((op.kind.layer().into(), request)),
+                false if self.aside.len() < MAX_ASIDE => self.aside.push((op.kind.layer().into(), request)),
                 false => {}
             }
         }

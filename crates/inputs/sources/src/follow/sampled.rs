@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 const FIRST: f64 = (1u64 << 30) as f64;
 
 /// Most bytes of a request.
-const MOST: f64 = (1u64 << 62) as f64;
+const MAX_BYTES: f64 = (1u64 << 62) as f64;
 
 /// Times beyond ±63 years are no times of a job.
 const MAX_SECONDS: f64 = 2e9;
@@ -143,7 +143,7 @@ impl Sampled {
             return None;
         }
         let scale = *self.per_unit.get_or_insert_with(|| power_of_two(FIRST / amount).max(1.0));
-        let bytes = (amount * scale).min(MOST).round() as u64;
+        let bytes = (amount * scale).min(MAX_BYTES).round() as u64;
         Some(Request::new(nanoseconds(since), nanoseconds(until), bytes, self.class))
     }
 }

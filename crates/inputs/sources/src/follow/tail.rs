@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 const PIECE: usize = 1 << 20;
 
 /// How many bytes before the end are remembered, to notice that they are others.
-const REMEMBERED: usize = 256;
+const MAX_REMEMBERED: usize = 256;
 
 #[derive(Debug)]
 pub(super) struct Tail {
@@ -29,7 +29,7 @@ impl Tail {
         Ok(Tail { path: path.to_owned(), file, identity, offset: 0, last: Vec::new() })
     }
 
-    /// Was the file truncated, replaced or written anew since it was last read?
+    /// Was the file truncated, replaced or rewritten since it was last read?
     pub fn is_other(&self) -> io::Result<bool> {
         // A file that is gone may come back; until then there is nothing else to read.
         if fs::metadata(&self.path).is_ok_and(|meta| (meta.dev(), meta.ino()) != self.identity) {
@@ -52,7 +52,7 @@ impl Tail {
         buffer.truncate(before + read);
         self.offset += read as u64;
         self.last.extend_from_slice(&buffer[before..]);
-        let gone = self.last.len().saturating_sub(REMEMBERED);
+        let gone = self.last.len().saturating_sub(MAX_REMEMBERED);
         self.last.drain(..gone);
         result
     }

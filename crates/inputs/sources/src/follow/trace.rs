@@ -1,5 +1,5 @@
-//! One trace that is followed, by whoever has a clock: ranks that lag behind are waited for, but not for
-//! ever.
+//! One trace that is followed by the clock: ranks that lag behind are waited for, but only for a limited
+//! time.
 
 use super::Follower;
 use super::event::{Event, Status};

@@ -43,7 +43,7 @@ fn read(
     visit: &mut dyn FnMut(Event<'_>),
 ) -> Result<(), SourceError> {
     let name = input.name.clone();
-    // When a signal begins is known when all of it has been read, and is told first.
+    // When a signal begins is known when all of it has been read, and is announced first.
     let mut requests = Vec::new();
     let job = input.into_source()?.read(span, &mut |batch| requests.extend_from_slice(batch))?;
     let first = requests.iter().map(|request| request.start).min();

@@ -31,7 +31,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// A request of nobody in particular.
+    /// A request of an unknown rank.
     pub fn new(start: i64, end: i64, bytes: u64, class: Class) -> Self {
         Request { start, end, bytes, class, rank: None }
     }

@@ -126,7 +126,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A string; what is no UTF-8 in it becomes U+FFFD.
+    /// A string; bytes that are not UTF-8 become U+FFFD.
     fn text(&mut self) -> Result<String, Problem> {
         self.at += 1;
         let mut text = Vec::new();

@@ -77,7 +77,7 @@ impl Value {
         if let Value::List(elements) = self { Some(elements) } else { None }
     }
 
-    /// The number, if it is one; null is no number.
+    /// The number, if it is one; null is not.
     pub fn as_number(&self) -> Option<f64> {
         match self {
             Value::Number(number) => Some(*number),

@@ -1,13 +1,16 @@
 //! Kinds of signals that a period estimator meets, each with its truth: one file a family, one row a kind.
 //!
 //! The confidence of the estimator is fitted on the kinds of [`FITTED`] (`scripts/fit`), leaving out one kind
-//! at a time to judge it. Those of [`unseen`] are made by other means and never used for fitting.
+//! at a time to judge it. Those of [`unseen`] are made by other means and never used for fitting, and today's
+//! confidence was not fitted on those of [`mechanisms`] either.
 //! `scripts/bench accuracy` measures all of them.
 
 mod coarse;
 mod few;
+mod hidden;
 mod interrupted;
 mod many;
+pub mod mechanisms;
 mod odd_phases;
 mod paper;
 mod program;
@@ -51,14 +54,24 @@ impl Kind {
         Kind { at_most, ..self }
     }
 
+    /// A number that goes with its name: FNV-1a.
+    fn number(&self) -> u64 {
+        self.name
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    }
+
+    /// A third of the kinds, drawn by lot, is sealed: the renewal estimator is never fitted on them, and only
+    /// the total over them is looked at.
+    pub fn is_sealed(&self) -> bool {
+        (self.number() >> 32).is_multiple_of(3)
+    }
+
     /// Make up the signal of that seed.
     pub fn generate(&self, seed: u64) -> Made {
-        // FNV-1a of the name, so that kinds with the same seed do not share their numbers.
-        let name = self.name.bytes().fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
-        let mut made =
-            (self.make)(&mut Random::new(name.wrapping_add(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15))));
+        // Kinds with the same seed do not share their numbers.
+        let own = self.number().wrapping_add(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let mut made = (self.make)(&mut Random::new(own));
         made.truth.kind = self.name.into();
         made
     }
@@ -96,6 +109,15 @@ pub enum Recording {
         /// Is it a counter, the bytes so far?
         counter: bool,
     },
+    /// A quantity read at uneven times: readings are late, or missing.
+    Readings {
+        /// When, in seconds.
+        times: Vec<f64>,
+        /// Bytes per second, or bytes so far.
+        values: Vec<f64>,
+        /// Is it a counter, the bytes so far?
+        counter: bool,
+    },
 }
 
 /// Families of kinds that the confidence is fitted on.
@@ -120,7 +142,8 @@ pub const FITTED_NOISE: [(&str, &[Kind]); 1] = [("no period: other signals", wit
 /// All families: name, whether it is used for fitting, kinds.
 pub fn families() -> impl Iterator<Item = (&'static str, bool, &'static [Kind])> {
     let fitted = FITTED.iter().chain(&FITTED_NOISE).map(|&(name, kinds)| (name, true, kinds));
-    fitted.chain(unseen::FAMILIES.iter().map(|&(name, kinds)| (name, false, kinds)))
+    let others = unseen::FAMILIES.iter().chain(&hidden::FAMILIES).chain(&mechanisms::FAMILIES);
+    fitted.chain(others.map(|&(name, kinds)| (name, false, kinds)))
 }
 
 /// The kind of that name.

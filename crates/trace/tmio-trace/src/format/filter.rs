@@ -44,7 +44,7 @@ impl Filter {
     }
 
     /// The same of a file whose name is not known. The names of those that are recorded are in the part
-    /// before they leave the spool, others are forgotten; number 0 is a file that nobody saw opened.
+    /// before they leave the spool, others are forgotten; number 0 is a file whose opening was not seen.
     pub fn wants_unknown(&self, file: u32) -> bool {
         file == 0 || *self == Self::default()
     }

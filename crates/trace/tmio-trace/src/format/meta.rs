@@ -26,7 +26,7 @@ pub struct Header {
     /// `TMIO_LAYERS=mpiio TMIO_RANKS=0-3`. Of excluded files only that there are some.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filters: Option<String>,
-    /// The ranks are processes that know nothing of each other, and nobody knows beforehand how many there
+    /// The ranks are processes that know nothing of each other, and it is not known beforehand how many there
     /// will be: `ranks` is 0 until all have ended.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub processes: bool,
@@ -93,7 +93,7 @@ pub struct RankInfo {
     pub process_read: u64,
     /// Bytes that the process wrote by system calls (`wchar`), without tmio's own.
     pub process_written: u64,
-    /// What the tracer knows of bytes beside its records.
+    /// What the tracer knows of bytes that are not in its records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<Beside>,
     /// Of a process that is not one of MPI: the one that started it …

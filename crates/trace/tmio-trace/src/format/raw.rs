@@ -82,7 +82,7 @@ impl<'a> RawRecords<'a> {
         Some((self.scale.to_ns(start), self.scale.to_ns(end)))
     }
 
-    /// There are at most so many records.
+    /// The largest number of records.
     pub fn most(&self) -> usize {
         self.words.len() / CELL_WORDS
     }

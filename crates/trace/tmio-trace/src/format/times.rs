@@ -26,8 +26,8 @@ const SHARED: u8 = 0x80;
 /// As many pairs share a byte of lengths at most.
 const MOST: u8 = 255;
 
-/// As many pairs in a row may be stored in one byte more than they need. Beginning anew takes two bytes, so
-/// one short number among longer ones should not do that, and a change for good should.
+/// As many pairs in a row may be stored in one byte more than they need. Starting a new run takes two bytes:
+/// worth it for a lasting change, but not for one short number among longer ones.
 const PATIENCE: u8 = 2;
 
 /// Writes the column into memory that it was given beforehand.
@@ -47,7 +47,7 @@ struct Group {
     lengths: Lengths,
     /// Number of pairs; 0: nothing was written yet.
     pairs: u8,
-    /// The last so many could have been shorter.
+    /// How many of the last ones could have been shorter.
     wasteful: u8,
 }
 

@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 /// How much is read at once.
 const PIECE: usize = 1 << 20;
 
-/// How many operations are handed out at once: so many stay in the cache.
+/// How many operations are handed out at once: that number stays in the cache.
 const PIECE_OPERATIONS: usize = 512;
 
 /// What a look at the parts showed.

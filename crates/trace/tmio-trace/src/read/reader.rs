@@ -26,7 +26,7 @@ pub struct Trace {
     unfinished: bool,
     /// Of parts: when the first of the job's hosts began.
     start: Option<i64>,
-    /// Jobs beside this one that have parts in the same place.
+    /// Other jobs that have parts in the same place.
     other_jobs: usize,
 }
 

@@ -1,4 +1,4 @@
-//! A trace written anew: all that can be read of one, as one ordinary file.
+//! Rewriting a trace: all that can be read of one, as one ordinary file.
 
 use crate::format::block::BlockEncoder;
 use crate::format::frame::{self, EncodeError, FrameKind};
@@ -7,7 +7,7 @@ use crate::{ClockSample, Event, Outcome, RankInfo, Trace, TraceEnd, liveness};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-/// Why a trace could not be written anew.
+/// Why a trace could not be rewritten.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs)] // the messages say it

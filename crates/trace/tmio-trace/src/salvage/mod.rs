@@ -29,8 +29,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Spools that root reads for somebody else are no larger: that user chooses how large they are.
-const LONGEST_FOR_OTHERS: u64 = 256 << 20;
-/// A spool that does not say where its records belong is left to whoever has started its process for as long.
+const MAX_BYTES_FOR_OTHERS: u64 = 256 << 20;
+/// How long a spool that does not say where its records belong is left to the program that started its
+/// process.
 const UNCLAIMED: Duration = Duration::from_secs(24 * 3600);
 /// Problems that are told, of any number.
 const TOLD: usize = 20;
@@ -40,7 +41,7 @@ const TOLD: usize = 20;
 pub enum Fate {
     /// Its process may still run, or it is not a spool: it was left alone.
     Kept,
-    /// It is gone; so many operations that were nowhere else joined their part.
+    /// It is gone; this number of operations, which were nowhere else, joined their part.
     Salvaged(u64),
 }
 
@@ -185,7 +186,7 @@ fn salvage(directory: &Dir, name: &OsStr) -> io::Result<Fate> {
         return Ok(Fate::Kept);
     };
     let size = file.metadata()?.len();
-    if size > LONGEST_FOR_OTHERS && user::acts_for_another() {
+    if size > MAX_BYTES_FOR_OTHERS && user::acts_for_another() {
         let path = files::shown(directory.path().join(name));
         let why =
             format!("{path}: has {size} bytes, more than are read for another user; its user can clean it");

@@ -21,7 +21,7 @@ pub(super) struct Part {
 
 impl Part {
     /// Opens a part of the user in whose name this thread acts. `None`: it is gone. Anything that is not a
-    /// part of that user's is an error, whatever the path says and whoever has put it there.
+    /// part of that user's is an error, whatever the path says.
     pub fn open(path: &Path) -> io::Result<Option<Self>> {
         let me = user::effective();
         let is_parts = |directory: &Path| directory.extension().is_some_and(|ending| ending == "parts");
@@ -93,7 +93,7 @@ pub struct Written {
     pub blocks: HashSet<u64>,
 }
 
-/// What a part has of a rank, for whoever goes on writing to it.
+/// What a part has of a rank, for the helper that continues it.
 pub fn written(path: &Path, rank: u32) -> io::Result<Written> {
     let file = crate::parts::open(path)?;
     let size = file.metadata()?.len();

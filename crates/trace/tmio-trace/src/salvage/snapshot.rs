@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use tmio_spool::layout;
 
 /// More than any spool has: `TMIO_BUFFER` is at most this, in tmio's own spools.
-const LONGEST: u64 = 8 << 30;
+const MAX_BYTES: u64 = 8 << 30;
 
 /// The spool of a rank, if it is where the rank says, and is one.
 ///
@@ -26,7 +26,7 @@ pub(crate) fn take(rank: &RankInfo, owner: u32) -> Option<Spool> {
     (spool.rank() == Some(rank.rank) && spool.pid() == rank.pid).then_some(spool)
 }
 
-/// The spools of the same job beside that of a rank. Nobody but the helper of the job may know of them yet.
+/// The other spools of the same job as that of a rank. Only the helper of the job may know of them yet.
 pub(crate) fn beside(rank: &RankInfo, owner: u32) -> Vec<(PathBuf, Spool)> {
     let path = Path::new(&rank.spool);
     let (Some(parent), Some(job)) = (path.parent(), path.file_name().and_then(job_of)) else {
@@ -58,7 +58,7 @@ pub(crate) fn read(file: &File) -> Option<Spool> {
     let mut bytes = Vec::new();
     for _ in 0..TRIES {
         let next = next_block(file)?;
-        let length = file.metadata().ok().map(|meta| meta.len()).filter(|length| *length <= LONGEST)?;
+        let length = file.metadata().ok().map(|meta| meta.len()).filter(|length| *length <= MAX_BYTES)?;
         bytes.clear();
         bytes.try_reserve(length as usize).ok()?;
         (&mut At(file, 0)).take(length).read_to_end(&mut bytes).ok()?;

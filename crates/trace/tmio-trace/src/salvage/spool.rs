@@ -215,7 +215,7 @@ pub fn scale(word: &dyn Fn(usize) -> u64) -> TickScale {
     }
     let (ticks, ns) = (word(layout::MADE_TICKS), word(layout::MADE_NS) as i64);
     let told = (word(layout::LATER_TICKS), word(layout::LATER_NS) as i64);
-    // A machine that was started anew has other clocks.
+    // After a reboot, clocks are different.
     let now = tmio_spool::clock::pair().filter(|now| now.0 > told.0 && now.1 > told.1);
     let later = [Some(told), now].into_iter().flatten().filter(|later| later.0 > ticks && later.1 > ns);
     let later = later.max_by_key(|later| later.0);

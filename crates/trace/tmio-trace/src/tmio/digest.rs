@@ -67,7 +67,7 @@ pub struct Scalars {
     pub number_of_ranks: f64,
     /// All ranks of the job, also those without I/O (MessagePack only).
     pub processes: f64,
-    /// Means over the phases (JSON and JSONL only); NaN what cannot be told from several flushes.
+    /// Means over the phases (JSON and JSONL only); NaN where several flushes do not allow to compute it.
     pub statistics: Statistics,
 }
 

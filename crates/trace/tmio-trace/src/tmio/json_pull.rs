@@ -10,13 +10,13 @@ pub(super) struct Json<R> {
     line: u64,
 }
 
-/// Longest key that can be told apart; longer ones are cut.
-const LONGEST_KEY: usize = 200;
+/// Bytes of a key that are compared; longer ones are cut.
+const MAX_KEY: usize = 200;
 
 impl<R: Read> Json<R> {
     pub fn new(input: R) -> Self {
         let mut window = Window::new(input);
-        // A byte order mark is no part of the text.
+        // A byte order mark is not part of the text.
         if window.fill(3).is_ok() && window.bytes().starts_with(b"\xef\xbb\xbf") {
             window.advance(3);
         }
@@ -116,7 +116,7 @@ impl<R: Read> Json<R> {
             }
             let part = bytes.get(..end.unwrap_or(bytes.len())).unwrap_or_default();
             if let Some(text) = &mut text {
-                text.extend(part.iter().take(LONGEST_KEY.saturating_sub(text.len())));
+                text.extend(part.iter().take(MAX_KEY.saturating_sub(text.len())));
             }
             let length = part.len();
             self.window.advance(length + usize::from(end.is_some()));
@@ -308,7 +308,7 @@ fn count_lines(bytes: &[u8]) -> u64 {
 }
 
 /// How many bytes come before the next quote, bracket or brace. By blocks, which the compiler turns into
-/// vector instructions: long lists that nobody asked for are skipped at the speed of memory.
+/// vector instructions: long lists that are not needed are skipped at the speed of memory.
 fn plain_length(bytes: &[u8]) -> usize {
     let matters = |byte: u8| matches!(byte, b'"' | b'[' | b']' | b'{' | b'}');
     let blocks = bytes.chunks_exact(64);

@@ -1,8 +1,8 @@
 //! The three file formats of the C++ TMIO, in which the Python FTIO reads traces.
 //!
 //! They hold no operations but [phases]: what a rank moved between two moments, and how fast.
-//! [`convert`] writes them from one of our traces; [`read`] reads them, whoever wrote them, into a
-//! [`Digest`]. `docs/tmio-formats.md` describes them.
+//! [`convert`] writes them from one of our traces; [`read`] reads them, whichever program wrote them, into
+//! a [`Digest`]. `docs/tmio-formats.md` describes them.
 
 mod custom;
 mod digest;
@@ -220,7 +220,7 @@ pub struct FilePhase {
     pub start: f64,
     /// When its last operation was seen complete.
     pub end: f64,
-    /// When it had to be complete for nobody to wait; 0 for a blocking phase.
+    /// When it had to be complete so that no rank waits; 0 for a blocking phase.
     pub required_end: f64,
     /// Bytes of all its operations.
     pub bytes: f64,

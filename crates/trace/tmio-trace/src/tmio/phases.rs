@@ -27,7 +27,7 @@ pub struct Phase {
     pub start: i64,
     /// When its last operation was seen complete; TMIO's `t_end_act`.
     pub end: i64,
-    /// When it had to be complete for nobody to wait; TMIO's `t_end_req`. `None`: blocking.
+    /// When it had to be complete so that no rank waits; TMIO's `t_end_req`. `None`: blocking.
     pub required_end: Option<i64>,
     /// Bytes of all its operations.
     pub bytes: u64,
@@ -236,7 +236,7 @@ impl Grouping<'_> {
         }
         let keep = self.requests.is_some();
         let open = self.open.get_or_insert_with(|| OpenPhase::at(request.start));
-        // A deadline before this issue is no deadline of the whole phase.
+        // A deadline before this issue does not hold for the whole phase.
         while let Some(Reverse((deadline, earlier))) = open.waiting.peek().copied() {
             if deadline >= request.start {
                 break;

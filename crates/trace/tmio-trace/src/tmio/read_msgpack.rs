@@ -1,6 +1,6 @@
 //! Reads TMIO's MessagePack: arrays of totals and phases, five for each flush.
 
-use super::digest::{Digest, Scalars};
+use super::digest::{Digest, Scalars, Series};
 use super::io_time::IoTime;
 use super::window::{Place, Problem, Window};
 use super::write_msgpack::IO_TIME;
@@ -79,7 +79,7 @@ impl Token {
 }
 
 /// Longest head of a value.
-const LONGEST_TOKEN: usize = 9;
+const MAX_TOKEN: usize = 9;
 
 /// The head of the first value and what follows it; `None` if there is no whole one.
 #[inline]
@@ -176,7 +176,7 @@ impl<R: Read> Reader<'_, '_, R> {
     }
 
     fn token(&mut self, expected: &'static str) -> Result<Token, Problem> {
-        self.window.fill(LONGEST_TOKEN)?;
+        self.window.fill(MAX_TOKEN)?;
         let bytes = self.window.bytes();
         let Some((token, rest)) = token(bytes) else {
             return Err(Problem::Cut { place: self.place(), expected });
@@ -303,15 +303,15 @@ impl<R: Read> Reader<'_, '_, R> {
     }
 
     fn phases(&mut self, class: Class, count: u32) -> Result<(), Problem> {
-        const LONGEST_PHASE: usize = 1 + 9 * LONGEST_TOKEN;
+        const MAX_PHASE: usize = 1 + 9 * MAX_TOKEN;
         let sums = self.options.sums;
         let mut left = count;
         while left > 0 {
-            self.window.fill(LONGEST_PHASE)?;
+            self.window.fill(MAX_PHASE)?;
             let bytes = self.window.bytes();
             let mut rest = bytes;
             if let Some(visit) = &mut self.visit {
-                while left > 0 && (rest.len() >= LONGEST_PHASE || self.window.ended()) {
+                while left > 0 && (rest.len() >= MAX_PHASE || self.window.ended()) {
                     let Some((numbers, tail)) = phase(rest) else { break };
                     visit(class, &numbers.into());
                     rest = tail;
@@ -326,35 +326,15 @@ impl<R: Read> Reader<'_, '_, R> {
                 continue;
             }
             // Moved out, so that the loop has no look-ups.
-            let mut actual = self.digest.take_series(Mode::actual(class));
-            let mut required = Mode::required(class).map(|mode| self.digest.take_series(mode));
-            while left > 0 && (rest.len() >= LONGEST_PHASE || self.window.ended()) {
+            let (mut actual, mut required) = taken(&mut self.digest, class);
+            while left > 0 && (rest.len() >= MAX_PHASE || self.window.ended()) {
                 let Some((numbers, tail)) = phase(rest) else { break };
-                let [bytes, start, end, required_end, t_sum, t_avr, b_sum, b_avr, _] = numbers;
-                actual.rank_bytes.push(bytes);
-                actual.b_rank_avr.push(t_avr);
-                actual.t_rank_s.push(start);
-                actual.t_rank_e.push(end);
-                if sums {
-                    actual.b_rank_sum.push(t_sum);
-                }
-                if let Some(required) = &mut required {
-                    required.rank_bytes.push(bytes);
-                    required.b_rank_avr.push(b_avr);
-                    required.t_rank_s.push(start);
-                    required.t_rank_e.push(required_end);
-                    if sums {
-                        required.b_rank_sum.push(b_sum);
-                    }
-                }
+                push(&mut actual, required.as_mut(), numbers, sums);
                 rest = tail;
                 left -= 1;
             }
             let used = bytes.len() - rest.len();
-            *self.digest.series_mut(Mode::actual(class)) = actual;
-            if let (Some(mode), Some(required)) = (Mode::required(class), required) {
-                *self.digest.series_mut(mode) = required;
-            }
+            put_back(&mut self.digest, class, actual, required);
             self.window.advance(used);
             if used == 0 {
                 self.odd_phase(class, count - left, count)?;
@@ -383,22 +363,9 @@ impl<R: Read> Reader<'_, '_, R> {
             visit(class, &numbers.into());
             return Ok(());
         }
-        let [bytes, start, end, required_end, t_sum, t_avr, b_sum, b_avr, _] = numbers;
-        let sums = self.options.sums;
-        let mut push = |mode: Mode, average: f64, sum: f64, end: f64| {
-            let series = self.digest.series_mut(mode);
-            series.rank_bytes.push(bytes);
-            series.b_rank_avr.push(average);
-            series.t_rank_s.push(start);
-            series.t_rank_e.push(end);
-            if sums {
-                series.b_rank_sum.push(sum);
-            }
-        };
-        push(Mode::actual(class), t_avr, t_sum, end);
-        if let Some(mode) = Mode::required(class) {
-            push(mode, b_avr, b_sum, required_end);
-        }
+        let (mut actual, mut required) = taken(&mut self.digest, class);
+        push(&mut actual, required.as_mut(), numbers, self.options.sums);
+        put_back(&mut self.digest, class, actual, required);
         Ok(())
     }
 
@@ -410,6 +377,38 @@ impl<R: Read> Reader<'_, '_, R> {
             self.digest.warn(format!("{place}: expected all 5 arrays of flush {most}, found some of them"));
         }
         self.digest
+    }
+}
+
+/// Moves the sections of a class out of the digest: by actual and by required bandwidth.
+fn taken(digest: &mut Digest, class: Class) -> (Series, Option<Series>) {
+    let required = Mode::required(class).map(|mode| digest.take_series(mode));
+    (digest.take_series(Mode::actual(class)), required)
+}
+
+fn put_back(digest: &mut Digest, class: Class, actual: Series, required: Option<Series>) {
+    *digest.series_mut(Mode::actual(class)) = actual;
+    if let (Some(mode), Some(required)) = (Mode::required(class), required) {
+        *digest.series_mut(mode) = required;
+    }
+}
+
+/// Adds a phase to the sections of its class.
+#[inline]
+fn push(actual: &mut Series, required: Option<&mut Series>, numbers: [f64; 9], sums: bool) {
+    let [bytes, start, end, required_end, t_sum, t_avr, b_sum, b_avr, _] = numbers;
+    let add = |series: &mut Series, average: f64, sum: f64, end: f64| {
+        series.rank_bytes.push(bytes);
+        series.b_rank_avr.push(average);
+        series.t_rank_s.push(start);
+        series.t_rank_e.push(end);
+        if sums {
+            series.b_rank_sum.push(sum);
+        }
+    };
+    add(actual, t_avr, t_sum, end);
+    if let Some(required) = required {
+        add(required, b_avr, b_sum, required_end);
     }
 }
 

@@ -97,7 +97,7 @@ impl<W: Write> Section<'_, W> {
         write!(self.out, "{}\"bandwidth\": {{{}{}", self.indent(1), self.line_end(), self.indent(2))?;
         self.statistics(flush, mode)?;
 
-        // TMIO breaks the lists of its JSON after so many numbers.
+        // After how many numbers TMIO breaks the lists of its JSON.
         let per_line = match totals.max_io_ops_in_phase {
             1 => totals.number_of_ranks,
             operations => operations,

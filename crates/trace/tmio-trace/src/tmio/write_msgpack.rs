@@ -3,7 +3,8 @@
 use super::Flush;
 use super::phases::Phase;
 use super::summary::Totals;
-use crate::{Class, Direction};
+use crate::Class;
+use rmp::encode::{write_array_len, write_bool, write_f64, write_sint, write_str, write_uint};
 use std::io::{self, Write};
 
 /// The order in which TMIO writes the classes.
@@ -35,10 +36,10 @@ pub(super) const IO_TIME: [&str; 18] = [
 pub fn msgpack(flush: &Flush<'_>, out: &mut impl Write) -> io::Result<()> {
     for class in CLASSES {
         let totals = Totals::of(flush.phases, class);
-        array(out, 14)?;
-        string(out, class.name())?;
-        boolean(out, matches!(class, Class::ReadAsync | Class::WriteAsync))?;
-        boolean(out, direction(class) == Direction::Write)?;
+        write_array_len(out, 14)?;
+        write_str(out, class.name())?;
+        write_bool(out, matches!(class, Class::ReadAsync | Class::WriteAsync))?;
+        write_bool(out, matches!(class, Class::WriteSync | Class::WriteAsync))?;
         for value in [
             totals.total_bytes,
             totals.max_bytes_per_rank,
@@ -51,27 +52,21 @@ pub fn msgpack(flush: &Flush<'_>, out: &mut impl Write) -> io::Result<()> {
             totals.number_of_ranks,
             u64::from(flush.processes),
         ] {
-            unsigned(out, value)?;
+            write_uint(out, value)?;
         }
-        array(out, totals.total_io_phases)?;
+        let too_many = |_| io::Error::other("more than 4294967295 phases do not fit TMIO's MessagePack");
+        write_array_len(out, u32::try_from(totals.total_io_phases).map_err(too_many)?)?;
         flush.phases.of_class(class).try_for_each(|(_, phase)| self::phase(out, &phase))?;
     }
-    array(out, 1 + IO_TIME.len() as u64)?;
-    string(out, "io_time")?;
+    write_array_len(out, 1 + IO_TIME.len() as u32)?;
+    write_str(out, "io_time")?;
     IO_TIME.into_iter().try_for_each(|key| double(out, flush.io_time.get(key).unwrap_or_default()))
-}
-
-fn direction(class: Class) -> Direction {
-    match class {
-        Class::ReadAsync | Class::ReadSync => Direction::Read,
-        Class::WriteAsync | Class::WriteSync => Direction::Write,
-    }
 }
 
 fn phase(out: &mut impl Write, phase: &Phase) -> io::Result<()> {
     let seconds = |nanoseconds: i64| nanoseconds as f64 / 1e9;
-    array(out, 9)?;
-    unsigned(out, phase.bytes)?;
+    write_array_len(out, 9)?;
+    write_uint(out, phase.bytes)?;
     for value in [
         seconds(phase.start),
         seconds(phase.end),
@@ -83,65 +78,17 @@ fn phase(out: &mut impl Write, phase: &Phase) -> io::Result<()> {
     ] {
         double(out, value)?;
     }
-    unsigned(out, phase.operations)
+    write_uint(out, phase.operations)?;
+    Ok(())
 }
 
 /// As msgpack-c does: whole numbers as integers.
 fn double(out: &mut impl Write, value: f64) -> io::Result<()> {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     if value == value.trunc() && value.abs() <= EXACT {
-        return if value >= 0.0 { unsigned(out, value as u64) } else { negative(out, value as i64) };
+        write_sint(out, value as i64)?;
+    } else {
+        write_f64(out, value)?;
     }
-    tagged(out, 0xcb, &value.to_be_bytes())
-}
-
-fn unsigned(out: &mut impl Write, value: u64) -> io::Result<()> {
-    if let Ok(small) = u8::try_from(value) {
-        return if small < 0x80 { out.write_all(&[small]) } else { out.write_all(&[0xcc, small]) };
-    }
-    if let Ok(value) = u16::try_from(value) {
-        return tagged(out, 0xcd, &value.to_be_bytes());
-    }
-    match u32::try_from(value) {
-        Ok(value) => tagged(out, 0xce, &value.to_be_bytes()),
-        Err(_) => tagged(out, 0xcf, &value.to_be_bytes()),
-    }
-}
-
-fn negative(out: &mut impl Write, value: i64) -> io::Result<()> {
-    if let Ok(value) = i8::try_from(value) {
-        let [byte] = value.to_be_bytes();
-        return if value >= -32 { out.write_all(&[byte]) } else { out.write_all(&[0xd0, byte]) };
-    }
-    if let Ok(value) = i16::try_from(value) {
-        return tagged(out, 0xd1, &value.to_be_bytes());
-    }
-    match i32::try_from(value) {
-        Ok(value) => tagged(out, 0xd2, &value.to_be_bytes()),
-        Err(_) => tagged(out, 0xd3, &value.to_be_bytes()),
-    }
-}
-
-fn boolean(out: &mut impl Write, value: bool) -> io::Result<()> {
-    out.write_all(&[if value { 0xc3 } else { 0xc2 }])
-}
-
-/// Of at most 31 bytes.
-fn string(out: &mut impl Write, text: &str) -> io::Result<()> {
-    out.write_all(&[0xa0 | (text.len() as u8 & 0x1f)])?;
-    out.write_all(text.as_bytes())
-}
-
-fn array(out: &mut impl Write, length: u64) -> io::Result<()> {
-    match (u16::try_from(length), u32::try_from(length)) {
-        (Ok(length @ 0..16), _) => out.write_all(&[0x90 | length as u8]),
-        (Ok(length), _) => tagged(out, 0xdc, &length.to_be_bytes()),
-        (_, Ok(length)) => tagged(out, 0xdd, &length.to_be_bytes()),
-        _ => Err(io::Error::other("more than 4294967295 phases do not fit TMIO's MessagePack")),
-    }
-}
-
-fn tagged(out: &mut impl Write, tag: u8, bytes: &[u8]) -> io::Result<()> {
-    out.write_all(&[tag])?;
-    out.write_all(bytes)
+    Ok(())
 }

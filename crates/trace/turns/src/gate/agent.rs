@@ -241,7 +241,7 @@ impl Agent {
         }
     }
 
-    /// There is no arbiter: everybody goes.
+    /// There is no arbiter: operations are not held back.
     fn lose(&mut self) {
         DESCRIPTOR.store(-1, SeqCst);
         OWES.store(false, SeqCst);
@@ -342,7 +342,7 @@ impl Agent {
         }
     }
 
-    /// Whoever waits was told nothing for too long. The first answer comes at once, or not at all: what was
+    /// A rank has waited too long for an answer. The first answer comes at once, or not at all: what was
     /// heard before the question counts as heard a little before it.
     fn is_silent(&self, now: Instant) -> bool {
         now.saturating_duration_since(self.heard) > SILENT

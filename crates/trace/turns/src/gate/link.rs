@@ -150,7 +150,8 @@ impl Link {
     }
 }
 
-/// Connects to a Unix socket without waiting: an arbiter that is stopped takes nobody when its queue is full.
+/// Connects to a Unix socket without waiting: an arbiter that is stopped accepts no connection when its queue
+/// is full.
 fn connect_unix(path: &Path) -> io::Result<OwnedFd> {
     let kind = libc::SOCK_STREAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
     // SAFETY: an address of zeros is an empty one; the length is that of the address; the descriptor is new,

@@ -17,7 +17,7 @@
 //!   entered;
 //! - nonblocking operations and split collectives never wait;
 //! - without a connection the gate is open. An arbiter that does not answer is left within a second, an agent
-//!   that has died likewise, and nobody waits longer than its patience;
+//!   that has died likewise, and no rank waits longer than its patience;
 //! - while a rank waits, it drives MPI's progress, so that others who need it are not held up.
 
 mod agent;
@@ -36,7 +36,7 @@ use std::time::{Duration, Instant};
 static PAGE: AtomicPtr<Page> = AtomicPtr::new(std::ptr::null_mut());
 static CHOICE: std::sync::OnceLock<IoSets> = std::sync::OnceLock::new();
 static PROCESS: std::sync::OnceLock<Process> = std::sync::OnceLock::new();
-/// The count of the agent when it was given up: until it changes, nobody waits for it.
+/// The count of the agent when it was given up: until it changes, no rank waits for it.
 static GIVEN_UP: AtomicU32 = AtomicU32::new(0);
 
 /// How many files are remembered.
@@ -51,7 +51,7 @@ const LEFT_OUT: u32 = 1;
 /// What the gate needs of the process that it is in.
 #[derive(Clone, Copy, Debug)]
 pub struct Process {
-    /// Whether tracing goes on; if not, nobody waits any longer.
+    /// Whether tracing continues; if not, no rank waits any longer.
     pub is_on: fn() -> bool,
     /// Called by each thread of the gate at its start: its calls are not the program's.
     pub begin_own_work: fn(),
@@ -100,7 +100,7 @@ fn page() -> Option<&'static Page> {
 pub struct Turn(Option<&'static AtomicU32>);
 
 impl Turn {
-    /// The operation has moved so many bytes.
+    /// The operation has moved this number of bytes.
     #[inline(always)]
     pub fn moved(&self, bytes: u64) {
         if let (Some(_), Some(page)) = (self.0, page()) {
@@ -135,7 +135,7 @@ fn enter_page(page: &'static Page, file: usize, collective: bool, progress: impl
         return Turn(None);
     }
     let call = if collective { Some(next_call(known)) } else { None };
-    // Entered first, looked second: whoever closes the gate sees the operation, or the operation sees that.
+    // Entered first, looked second: the closing side sees the operation, or this sees the closed gate.
     page.own.entered.fetch_add(1, SeqCst);
     if !page.is_open() && !may_follow(page, call) {
         page.own.left.fetch_add(1, SeqCst);

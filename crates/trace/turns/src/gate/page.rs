@@ -63,7 +63,7 @@ pub(super) struct Sums {
 }
 
 impl Page {
-    /// The page of a run on this node, made by whoever comes first. The last one to come removes its name.
+    /// The page of a run on this node, made by the first process. The last one to come removes its name.
     pub(super) fn attach(run: u64, ranks: u32, rank: u32) -> io::Result<Self> {
         // SAFETY: the call has no premises.
         let user = unsafe { libc::geteuid() };
@@ -132,7 +132,7 @@ impl Page {
         self.head.gate.load(SeqCst) & OPEN != 0
     }
 
-    /// Operations may begin, and whoever waits does.
+    /// Operations may begin, and those that wait do.
     pub(super) fn open(&self) {
         let before = self.head.gate.fetch_update(SeqCst, SeqCst, |gate| Some((gate | OPEN).wrapping_add(2)));
         let _ = before;

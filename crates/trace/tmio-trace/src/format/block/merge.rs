@@ -101,7 +101,7 @@ impl Group {
 }
 
 impl Merger {
-    /// Begins anew, for at most `count` operations and stretches of `width` nanoseconds. `false`: there is
+    /// Starts over, for at most `count` operations and stretches of `width` nanoseconds. `false`: there is
     /// no memory for it.
     pub fn restart(&mut self, count: usize, width: i64) -> bool {
         self.width = width.max(1);

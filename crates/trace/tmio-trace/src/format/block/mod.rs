@@ -236,7 +236,7 @@ impl BlockEncoder {
     }
 
     /// Appends the records of slots, merged over stretches of `width` nanoseconds. `false`: there is no
-    /// memory for that; the block has to be begun anew.
+    /// memory for that; the block has to be restarted.
     pub fn extend_merged<'r>(
         &mut self,
         slots: impl Iterator<Item = RawRecords<'r>>,
