@@ -2,8 +2,8 @@
 
 use crate::logit::{How, Stack, Weights, fit, mean_loss};
 use crate::rows::{Row, Said, Seen, load};
-use crate::{Asked, ablation, in_parallel};
-use ftio_core::renewal::table::{ANSWER, MOST_ASKED, SAME};
+use crate::{Asked, ablation, in_parallel, weights_of};
+use ftio_core::renewal::table::{ANSWER, MOST_ASKED, SAME, TWIN};
 use ftio_core::renewal::weights::{COUNT, Feature, WEIGHTS};
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -33,7 +33,7 @@ impl Best {
         let powers: Vec<f64> = scores.iter().map(|score| (score - highest).exp()).collect();
         let twins: f64 =
             rows.iter().zip(&powers).filter(|(row, _)| row.has_twin).map(|(_, power)| power).sum();
-        let none = (-highest).exp() + twins;
+        let none = (-highest).exp() + TWIN * twins;
         let all = powers.iter().sum::<f64>() + none;
         let probability: Vec<f64> = powers.iter().map(|power| power / all).collect();
         let mut best = Best { probability: 0.0, period: None, periods: Vec::new(), none: none / all };
@@ -362,7 +362,8 @@ pub fn fit_and_judge(asked: &Asked) -> Result<(), Box<dyn Error>> {
     println!("{} kinds fitted on, {} sealed; {} traces", count(&fitted), count(&sealed), traces.len());
     let used: [bool; COUNT] =
         std::array::from_fn(|i| !asked.dropped.iter().any(|name| name == WEIGHTS[i].name));
-    let how = How { l2: asked.l2[0], used, near: asked.weights };
+    let towards = weights_of(include_str!("prior.txt"))?;
+    let how = How { l2: asked.l2[0], used, near: asked.weights, towards };
     let weights = fit(&stacks.iter().collect::<Vec<_>>(), &how);
     let how = How { near: weights, ..how };
     let how = How { l2: best_l2(&stacks, &how, asked), ..how };

@@ -2,6 +2,7 @@
 //! one of them with a score of 0.
 
 use crate::rows::{Row, Seen};
+use ftio_core::renewal::table::TWIN;
 use ftio_core::renewal::weights::{COUNT, Sign, WEIGHTS};
 use std::collections::HashMap;
 
@@ -13,7 +14,7 @@ pub struct Stack {
     /// The features of one after the other.
     features: Vec<[f64; COUNT]>,
     right: Vec<bool>,
-    /// 1 for those with a twin in *none*.
+    /// What a twin adds to *none*, for those that have one.
     twins: Vec<f64>,
     /// Is *none* right, because there is no period or because no alternative is right?
     none: bool,
@@ -25,7 +26,7 @@ impl Stack {
         let kept: Vec<usize> = (0..trace.rows.len()).filter(|&i| keep(&trace.rows[i])).collect();
         let right: Vec<bool> = kept.iter().map(|&i| right[i]).collect();
         let features = kept.iter().map(|&i| trace.rows[i].features).collect();
-        let twins = kept.iter().map(|&i| f64::from(trace.rows[i].has_twin)).collect();
+        let twins = kept.iter().map(|&i| if trace.rows[i].has_twin { TWIN } else { 0.0 }).collect();
         let none = trace.is_none() || !right.contains(&true);
         Stack { kind: trace.kind, features, right, twins, none }
     }
@@ -92,7 +93,12 @@ pub struct How {
     pub used: [bool; COUNT],
     /// Weights to begin with.
     pub near: Weights,
+    /// Weights that the penalty draws towards; what they do not know is drawn less.
+    pub towards: Weights,
 }
+
+/// The most that a feature is drawn towards nothing which those weights do not know.
+const NEW: f64 = 0.001;
 
 /// The best weights.
 pub fn fit(traces: &[&Stack], how: &How) -> Weights {
@@ -120,9 +126,11 @@ pub fn fit(traces: &[&Stack], how: &How) -> Weights {
         }
         for i in 0..COUNT {
             slope[i] *= scale[i];
-            if WEIGHTS[i].sign != Sign::Constant {
-                value += how.l2 * at[i] * at[i] / 2.0;
-                slope[i] += how.l2 * at[i];
+            if WEIGHTS[i].sign != Sign::Constant && scale[i] > 0.0 {
+                let l2 = if how.towards[i] == 0.0 { how.l2.min(NEW) } else { how.l2 };
+                let off = at[i] - how.towards[i] / scale[i];
+                value += l2 * off * off / 2.0;
+                slope[i] += l2 * off;
             }
         }
         (value, slope)

@@ -4,7 +4,7 @@ use crate::renewal::hypotheses::Form;
 use crate::renewal::residual::bytes;
 use crate::renewal::rows::{Place, Row, Search};
 use crate::renewal::spectrum::refined;
-use crate::renewal::table::{ANSWER, CERTAIN, MOST_ASKED, NEAR_LINE, SAME, STRAIGHT, WAVES};
+use crate::renewal::table::{ANSWER, CERTAIN, MOST_ASKED, NEAR_LINE, SAME, STRAIGHT, TWIN, WAVES};
 use crate::renewal::weights::{CALIBRATION, COUNT};
 
 /// The probability of each alternative, and that of none.
@@ -36,7 +36,7 @@ impl Posterior {
         // A line of few samples has a twin: a shorter period that was sampled too rarely, of which nothing is
         // known but that it is another.
         let twins: f64 = all.iter().zip(&rows).filter(|(row, _)| row.may_be_alias).map(|(_, x)| x).sum();
-        let none = (-highest).exp() + twins;
+        let none = (-highest).exp() + TWIN * twins;
         let all = rows.iter().sum::<f64>() + none;
         Posterior { rows: rows.iter().map(|weight| weight / all).collect(), none: none / all }
     }

@@ -3,9 +3,9 @@
 use crate::renewal::chain::{Chain, Link, Phases, fit};
 use crate::renewal::lists::List;
 use crate::renewal::table::{
-    BOUNDED_SPREAD, CLOSE_PERIODS, DRIFT, EASED, FAR_DISTANCE, FAR_QUANTILE, FULL, KEEP, LONG_LIST, LONGER,
+    BOUNDED_SPREAD, CLOSE_PERIODS, DRIFT, EASED, FAR_DISTANCE, FAR_QUANTILE, FULL, FULL_OCTAVES, KEEP, LONG_LIST, LONGER,
     MANY_SINGLE, MODE_BINS, MODE_REACH, MODE_WIDTH, MODES, MOST_PAUSES, MOST_STRAYS, PAIR_ORDERS,
-    PAIR_SPREAD, PAIR_WIDTH, PAIRED, PASSES, PRIOR, RESOLVED, SAME, SHORTER, SIGMA, TAIL_SHARE, TENTH,
+    PAIR_SPREAD, PAIR_WIDTH, PAIRED, PASSES, PRIOR, RESOLVED, RUNS_ALIKE, RUNS_LEAST, SAME, SHORTER, SIGMA, TAIL_SHARE, TENTH,
     WARPED,
 };
 use crate::renewal::warps::{Warp, change, cuts, drift};
@@ -108,6 +108,42 @@ impl Hypothesis {
     /// Its members' starts, seconds from the beginning of the reading.
     pub fn starts(&self, list: &List) -> Vec<f64> {
         self.members.iter().map(|&member| list.starts[member]).collect()
+    }
+
+    /// The share of the phases that are no members, times how far these come at other times than the members:
+    /// the distance of the two distributions (Kolmogorov and Smirnov).
+    pub fn strays_apart(&self, list: &List) -> f64 {
+        let (members, all) = (self.count() as f64, list.count() as f64);
+        let strays = (all - members).max(1.0);
+        let (mut seen, mut apart) = (0.0, 0.0_f64);
+        let mut next = self.members.iter().peekable();
+        for i in 0..list.count() {
+            if next.next_if(|member| **member == i).is_some() {
+                seen += 1.0;
+            }
+            apart = apart.max((seen / members - ((i + 1) as f64 - seen) / strays).abs());
+        }
+        if members < all { self.strays * apart } else { 0.0 }
+    }
+
+    /// log₂ of the number of runs of links without a gap between gaps, as far as they are alike: then the
+    /// rhythm is that of the runs.
+    pub fn runs_alike(&self) -> f64 {
+        let mut runs: Vec<usize> = self
+            .links
+            .split(|link| *link != Link::Slots(1))
+            .map(<[Link]>::len)
+            .collect();
+        // The window may cut the last one.
+        runs.pop();
+        runs.sort_unstable();
+        let usual = runs.get(runs.len() / 2).copied().unwrap_or(0);
+        let count = runs.len() as f64;
+        let alike = runs.iter().filter(|run| **run == usual).count() as f64 / count.max(1.0);
+        if (usual as f64) < RUNS_LEAST || alike < RUNS_ALIKE {
+            return 0.0;
+        }
+        (alike * count).log2().clamp(0.0, FULL_OCTAVES)
     }
 
     fn is_chain(&self) -> bool {

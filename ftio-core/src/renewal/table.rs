@@ -173,7 +173,7 @@ table! {
     DRIFT: (f64, f64) = (TENTH, 1.0 / 2.0), "Least drift in all, or step of a change, and most for each distance";
     DRIFT_APART: usize = THREE, "Slopes over a third of the distances and more";
     EXACTLY_CUT: usize = PARTS, "Of more distances, the best cuts one after another: bounds the cost";
-    SEGMENTS: usize = THREE, "At most so many periods one after another";
+    SEGMENTS: usize = SIX, "At most so many periods one after another";
     SPREAD_CUT: f64 = BOUNDED, "An outlying distance counts as so far from the usual one, in ln";
     // The spectrum.
     BLUR: f64 = TWENTIETH, "The autocorrelation is taken of the signal blurred by 5 % of the period …";
@@ -187,7 +187,8 @@ table! {
     FEWEST_PAIRS: f64 = TENTH, "Lags with fewer pairs count as if they had so many";
     LINE_WIDTH: f64 = MORE_THAN_HALF, "A line reaches so many places of the window's own spectrum";
     MULTIPLES: usize = FOUR, "Multiples of a frequency that are looked at";
-    ALIASED: f64 = FOUR as f64, "A period of fewer samples may as well be a shorter one: each has half of the chance";
+    ALIASED: f64 = FOUR as f64, "A period of fewer samples may as well be a shorter one …";
+    TWIN: f64 = 1.0 / 2.0, "… which is half as probable";
     PARTS_OF_WINDOW: usize = FOUR, "A line holds in each quarter of the window";
     LINE_LEAST: f64 = 2.0, "Standard deviations from which on power is a line";
     LINE_APART: f64 = ONE_AND_MORE, "Lines that are nearer are one";
@@ -220,6 +221,9 @@ table! {
     COARSEST: f64 = 1.0 / 2.0, "Two samples a period are the fewest";
     SHORTER_FROM: f64 = SPREAD, "A shorter hypothesis is no less than this share of the period …";
     SHORTER_TO: f64 = MOST, "… and no more than this";
+    LONGER_FROM: f64 = BOUNDED, "A longer hypothesis is so many times as long";
+    RUNS_LEAST: f64 = 2.0, "Runs of links without a gap, if there are as many …";
+    RUNS_ALIKE: f64 = MOSTLY, "… and if so many of them are alike";
     WAVES: usize = 2, "Lines that are answers of their own";
     WAVE_SIGMA: f64 = TENTH, "What varies in them";
     PROMINENT: f64 = FOUR as f64, "… exceed the mean power by so many deviations";

@@ -8,8 +8,8 @@ use crate::renewal::signal::Ground;
 use crate::renewal::spectrum::{Line, Spectrum};
 use crate::renewal::table::{
     CLEAR, COARSEST, DOUBT, EVENEST, EXACT, EXACT_SAMPLES, FEW, FEW_OF_PART, FEW_OF_WAVE, FULL_OCTAVES,
-    LEAST, LIKELY, LONG_WAVE, LOOSE, MANY_TIMES, MOST_MEMBERS, MULTIPLE, NO_POWER, OWN_LINE, PROMINENT,
-    RIVALS, SAME, SEEDS, SHORTER_FROM, SHORTER_TO, TWO_SAMPLES, UNEVEN, UNEVEN_AT, UNLIKELY, VOTE_LEAST,
+    LEAST, LIKELY, LONG_WAVE, LONGER_FROM, LOOSE, MANY_TIMES, MOST_MEMBERS, MULTIPLE, NO_POWER, OWN_LINE, PROMINENT,
+    RIVALS, SAME, SEEDS, SHARP_SAMPLES, SHORTER_FROM, SHORTER_TO, TWO_SAMPLES, UNEVEN, UNEVEN_AT, UNLIKELY, VOTE_LEAST,
     VOTES, WAVE_SIGMA, WAVES,
 };
 use crate::renewal::warps::Warp;
@@ -100,9 +100,13 @@ impl View {
                 .zip(&correlations)
                 .filter(|(period, _)| (SHORTER_FROM..SHORTER_TO).contains(&(**period / one.period)));
             let shorter = shorter.map(|(_, correlation)| *correlation).fold(0.0, f64::max);
+            let longer = periods.iter().zip(&correlations);
+            let longer = longer.filter(|(period, _)| **period > LONGER_FROM * one.period);
+            let longer = longer.map(|(_, correlation)| *correlation).fold(0.0, f64::max);
             let mut features = self.of_phases(&one, &around);
             features[F::Correlation] = correlations[i];
             features[F::Shorter] = (shorter - correlations[i]).max(0.0);
+            features[F::Longer] = (longer - correlations[i]).max(0.0);
             features[F::Power] = (powers[i] / strongest).sqrt();
             if one.form == Form::Change {
                 features[F::ChangeLikelihood] = features[F::LikelihoodEach];
@@ -129,6 +133,8 @@ impl View {
         let step = |pair: &[f64]| (pair[0] / pair[1]).log2().abs();
         let smallest = one.periods.windows(2).map(step).fold(1.0, f64::min);
         let is_part = self.reading.name == Name::Part;
+        let sharp = 1.0 / SHARP_SAMPLES;
+        let coarse = (signal.native.unwrap_or(0.0) / one.period).clamp(sharp, COARSEST) - sharp;
         let mut features = self.of_reading();
         for (feature, value) in [
             (F::Rhythm, 1.0),
@@ -140,6 +146,8 @@ impl View {
             (F::LikelihoodEach, (one.likelihood / (m - 1.0).max(1.0)).clamp(UNLIKELY, LIKELY)),
             (F::PausedTime, one.paused_time),
             (F::Strays, one.strays),
+            (F::StraysApart, one.strays_apart(list)),
+            (F::RunsAlike, one.runs_alike()),
             (
                 F::Volume,
                 (of(&list.volumes).iter().sum::<f64>() / around.total.max(f64::MIN_POSITIVE)).min(1.0),
@@ -153,7 +161,7 @@ impl View {
             (F::Mean, f64::from(one.form == Form::Mean)),
             (F::Change, f64::from(is_change)),
             (F::ChangeStep, if is_change { smallest } else { 0.0 }),
-            (F::Coarse, (signal.native.unwrap_or(0.0) / one.period).min(COARSEST)),
+            (F::Coarse, coarse),
             (F::PartFew, if is_part { (FEW_OF_PART / m).log2().max(0.0) } else { 0.0 }),
         ] {
             features[feature] = value;

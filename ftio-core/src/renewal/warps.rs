@@ -62,7 +62,7 @@ impl Sums {
     }
 }
 
-/// The distances as up to three pieces of constant period: where each but the first begins.
+/// The distances as pieces of constant period: where each but the first begins.
 pub fn cuts(starts: &[f64]) -> Vec<usize> {
     let mut y = logarithms(starts);
     let n = y.len();
@@ -79,25 +79,33 @@ fn gain(n: usize, whole: f64, parts: f64, cuts: usize) -> f64 {
     (whole.max(least) / parts.max(least)).ln() * n / 2.0 - 2.0 * cuts as f64 * n.ln()
 }
 
-/// The best one and the best two cuts.
+/// The best cuts into each number of pieces, by dynamic programming: what gains most of them.
 fn exact_cuts(sums: &Sums, n: usize) -> Vec<usize> {
     let whole = sums.squares(0, n);
-    let least = |a: (f64, usize, usize), b: (f64, usize, usize)| if b.0 < a.0 { b } else { a };
-    let last = (n + 1).saturating_sub(LEAST);
-    let from = &(0..n).map(|b| sums.squares(b, n)).collect::<Vec<f64>>();
-    let one = (LEAST..last).map(|k| (sums.squares(0, k) + from[k], k, n)).reduce(least);
-    let second = |a: usize| {
-        let before = sums.squares(0, a);
-        (a + LEAST..last).map(move |b| (before + sums.squares(a, b) + from[b], a, b))
-    };
-    let two = (LEAST..last).flat_map(second).reduce(least);
-    let cuts = |(_, a, b): (f64, usize, usize)| if b == n { vec![a] } else { vec![a, b] };
-    let gains = one.into_iter().chain(two).map(|best| {
-        let cuts = cuts(best);
-        (gain(n, whole, best.0, cuts.len()), cuts)
-    });
-    let more = |a: (f64, Vec<usize>), b: (f64, Vec<usize>)| if b.0 > a.0 { b } else { a };
-    gains.filter(|(gain, _)| *gain > 0.0).reduce(more).map_or(Vec::new(), |(_, cuts)| cuts)
+    // What is left of the squares up to each place, cut into so many pieces, and where the last begins.
+    let mut parts: Vec<(f64, usize)> = (0..=n).map(|to| (sums.squares(0, to), 0)).collect();
+    let mut before: Vec<Vec<usize>> = Vec::new();
+    let mut best = (0.0, Vec::new());
+    for count in 1..SEGMENTS {
+        let cut = |to: usize| {
+            let from = count * LEAST..(to + 1).saturating_sub(LEAST);
+            let all = from.map(|from| (parts[from].0 + sums.squares(from, to), from));
+            all.reduce(|a, b| if b.0 < a.0 { b } else { a }).unwrap_or((f64::INFINITY, 0))
+        };
+        parts = (0..=n).map(cut).collect();
+        before.push(parts.iter().map(|part| part.1).collect());
+        let gained = gain(n, whole, parts[n].0, count);
+        if gained > best.0 {
+            let step = |to: &mut usize, from: &Vec<usize>| {
+                *to = from[*to];
+                Some(*to)
+            };
+            let mut places: Vec<usize> = before.iter().rev().scan(n, step).collect();
+            places.reverse();
+            best = (gained, places);
+        }
+    }
+    best.1
 }
 
 /// The cut that gains most, again.

@@ -57,6 +57,8 @@ features! {
     LikelihoodEach "likelihood_each" 0.1872 For "log-likelihood ratio of each link";
     PausedTime "paused_time" -3.5125 Against "share of the time in pauses";
     Strays "strays" -2.0513 Against "share of the phases that are no members";
+    StraysApart "strays_apart" 0.0 Against "the same, if they come at other times than the members";
+    RunsAlike "runs_alike" 0.0 Against "log₂ of the number of runs alike between gaps";
     Volume "volume" 0.9303 For "share of the bytes in members";
     UnevenLoose "uneven_loose" -4.1416 Against "spread of the log-volumes times σ";
     UnevenFew "uneven_few" -3.7366 Against "spread of the log-volumes times `few`";
@@ -65,6 +67,7 @@ features! {
     Front "front" 1.5195 Free "what of the active time comes before the first member";
     Correlation "correlation" 2.3767 For "autocorrelation one period later";
     Shorter "shorter" -1.3807 Against "how much higher it is at a shorter hypothesis";
+    Longer "longer" 0.0 Against "how much higher it is at a longer hypothesis";
     Octaves "octaves" 0.8765 For "octaves of scale over which the list holds";
     Votes "votes" 0.2026 For "octaves of all lists that favour this period";
     VoteShare "vote_share" 1.2934 For "the same as a share of all";
@@ -76,7 +79,7 @@ features! {
     ChangePower "change_power" -2.4626 Free "`change` times `power`";
     ChangeOctaves "change_octaves" 0.6852 Free "`change` times `octaves`";
     ChangeMembers "change_members" -0.914 Free "`change` times `members`";
-    Coarse "coarse" -31.6164 Against "distance of the samples, in periods";
+    Coarse "coarse" -20.0 Against "distance of the samples, in periods, above a sixteenth";
     Reading "reading" -0.7064 Against "any reading but the whole";
     Small "small" -1.8288 Against "the largest bursts are left out";
     Root "root" -1.2542 Against "the fourth root of the bandwidth";

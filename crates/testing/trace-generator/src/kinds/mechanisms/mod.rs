@@ -8,6 +8,7 @@ mod chance;
 mod checkpoints;
 mod cycles;
 mod ensembles;
+mod everyday;
 mod file_systems;
 mod form;
 mod job;
@@ -27,12 +28,13 @@ mod workflows;
 use super::Kind;
 
 /// The families.
-pub const FAMILIES: [(&str, &[Kind]); 18] = [
+pub const FAMILIES: [(&str, &[Kind]); 19] = [
     ("when checkpoints are written", checkpoints::KINDS),
     ("what an output is", outputs::KINDS),
     ("what a cycle is", cycles::KINDS),
     ("rhythms kept loosely", loose::KINDS),
     ("long jobs and logs", long::KINDS),
+    ("plain jobs with one odd thing", everyday::KINDS),
     ("rhythms that change", regimes::KINDS),
     ("members and pools", ensembles::KINDS),
     ("stages and schedulers", workflows::KINDS),
