@@ -19,10 +19,8 @@ use trace_generator::running::running;
 const PERIOD: f64 = 10.0;
 
 /// What is known not to work, with the reason. A row that works must not be here.
-const NOT_YET: &[(&str, &str)] = &[
-    ("W13", "six phases of ten samples each are refused: the weight of `coarse` is learnt from aliases"),
-    ("W14", "only one direction is asked for its period"),
-];
+const NOT_YET: &[(&str, &str)] =
+    &[("W13", "six phases of ten samples each are refused: the weight of `coarse` is learnt from aliases")];
 
 /// The renewal estimator.
 fn renewal() -> Options {

@@ -17,7 +17,7 @@ const FREE: [&str; 2] = ["told.rs", "weights.rs"];
 fn what_varies_by_nothing_has_no_answer() {
     let steady =
         Trace::Samples { times: (0..100).map(f64::from).collect(), values: vec![5.0; 100], counter: false };
-    for trace in [steady, Trace::Requests(Vec::new())] {
+    for trace in [steady, Trace::Requests { requests: Vec::new(), cut: false }] {
         let found = estimate(&trace);
         assert!(found.search.is_none() && found.answer.period.is_none() && found.posterior.none == 1.0);
         assert!(next_start(&trace, &found, None).is_none());

@@ -3,14 +3,17 @@
 use ftio_core::detect::detection::Detection;
 use ftio_core::detect::{Options, detect};
 use seeded_random::Random;
-use sources::request::{Class, Request};
+use sources::request::{Class, Mode, Request};
 use sources::{InMemory, Job};
 
 /// One burst: start, length, bytes.
 type Burst = (f64, f64, f64);
 
+fn nanoseconds(seconds: f64) -> i64 {
+    (seconds * 1e9).round() as i64
+}
+
 fn detected(bursts: &[Burst]) -> Detection {
-    let nanoseconds = |seconds: f64| (seconds * 1e9).round() as i64;
     let request = |&(start, length, bytes): &Burst| {
         Request::new(nanoseconds(start), nanoseconds(start + length), bytes as u64, Class::WriteSync)
     };
@@ -153,4 +156,44 @@ fn a_slower_first_epoch_is_no_second_rhythm_at_once() {
     }
     let found = detected(&bursts);
     assert!(found.period.is_none_or(|period| (period / 1.9 - 1.0).abs() > 0.05), "{:?}", found.reasons);
+}
+
+/// Reads of so many bytes every `read` seconds, and writes every `write` seconds.
+fn both_directions(read: (f64, u64), write: (f64, u64)) -> Detection {
+    let mut requests = Vec::new();
+    for ((period, bytes), class) in [(read, Class::ReadSync), (write, Class::WriteSync)] {
+        let mut start = 1.0;
+        while start < 120.0 {
+            let end = start + 0.1 * period;
+            requests.push(Request::new(nanoseconds(start), nanoseconds(end), bytes, class));
+            start += period;
+        }
+    }
+    let job = Job { ranks: Some(1), start: Some(0), complete: true, ..Job::default() };
+    detect("both", InMemory { requests: &requests, job }, &Options::default()).unwrap().detection
+}
+
+#[test]
+fn reads_and_writes_have_rhythms_of_their_own() {
+    let found = both_directions((0.5, 1 << 20), (6.0, 1 << 30));
+    assert_eq!(found.mode, Mode::Write);
+    let told: Vec<Option<Mode>> = found.periods.iter().map(|one| one.mode).collect();
+    assert_eq!(told, [Some(Mode::Write), Some(Mode::Read)], "{:?}", found.periods);
+    assert!(holds(&found, 0.5) && found.period.is_some_and(|period| (period - 6.0).abs() < 0.05));
+    assert!(found.reasons.iter().any(|reason| reason.starts_with("reads have a rhythm of their own")));
+    // The direction that moves more comes first.
+    let found = both_directions((0.5, 1 << 30), (6.0, 1 << 30));
+    assert_eq!((found.mode, found.periods[0].mode), (Mode::Read, Some(Mode::Read)));
+    assert!(found.period.is_some_and(|period| (period - 0.5).abs() < 0.01), "{:?}", found.periods);
+}
+
+#[test]
+fn one_rhythm_of_reads_and_writes_is_told_once() {
+    let found = both_directions((6.0, 1 << 28), (6.0, 1 << 30));
+    assert_eq!((found.periods.len(), found.periods[0].mode), (1, None), "{:?}", found.periods);
+    assert!(found.reasons.contains(&"reads have the same rhythm".to_owned()), "{:?}", found.reasons);
+    assert!(found.notes.is_empty(), "{:?}", found.notes);
+    // Too little is not looked at.
+    let found = both_directions((0.5, 1 << 10), (6.0, 1 << 30));
+    assert_eq!(found.periods.len(), 1, "{:?}", found.periods);
 }

@@ -244,10 +244,11 @@ fn periods(found: &Detection, units: Units, block: &mut Block) {
         return;
     }
     for one in &found.periods {
+        let phases = counted(one.phases as u64, "phase");
         let text = format!(
             "{}  {} from {} to {}, {}",
             seconds(one.period),
-            counted(one.phases as u64, "phase"),
+            one.mode.map_or(phases.clone(), |mode| format!("{phases} of {mode}s")),
             seconds(one.first_start),
             seconds(one.last_start),
             units.volume(one.bytes)

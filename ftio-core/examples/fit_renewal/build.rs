@@ -1,13 +1,12 @@
 //! Look at the traces of all kinds.
 
-use crate::rows::{Row, Said, Seen, save};
+use crate::rows::{Row, Seen, save};
 use crate::{Asked, in_parallel};
-use ftio_core::detect::{Options, detect, detect_trace};
+use ftio_core::detect::{Options, detect_trace};
 use ftio_core::renewal::answer::exact;
 use ftio_core::renewal::residual::bytes;
 use ftio_core::renewal::rows::{Place, Search};
 use ftio_core::renewal::weights::COUNT;
-use ftio_core::signal::statistics::median;
 use sources::content::Content;
 use sources::{OpenOptions, Source, open_content};
 use std::collections::HashMap;
@@ -19,9 +18,6 @@ use trace_generator::write::recording;
 
 /// Alternatives of a trace that are kept: the others have no probability to speak of.
 const KEPT: usize = 60;
-
-/// Below this difference to the mean distance of phases their median is right as well.
-const MEDIAN_NEAR: f64 = 0.25;
 
 pub fn source(name: &str, made: &Made) -> Result<Box<dyn Source>, Box<dyn Error>> {
     let mut bytes = Vec::new();
@@ -37,20 +33,6 @@ pub fn kinds(asked: &Asked) -> Vec<Kind> {
             && asked.kinds.as_ref().is_none_or(|names| names.iter().any(|name| name == kind.name))
     };
     families().flat_map(|(_, _, kinds)| kinds).copied().filter(is_asked).collect()
-}
-
-/// A program that is late now and then has two answers to how long it takes: the mean distance, and the
-/// median.
-fn with_median(truth: Truth) -> Truth {
-    let mut also = truth.also.clone();
-    let distances: Vec<f64> = truth.starts.windows(2).map(|pair| pair[1] - pair[0]).collect();
-    if let Some(period) = truth.period.filter(|_| truth.periods.is_empty() && distances.len() > 2) {
-        let usual = median(&distances);
-        if (usual / period - 1.0).abs() < MEDIAN_NEAR {
-            also.push(usual);
-        }
-    }
-    Truth { also, ..truth }
 }
 
 /// Reads and writes are looked at apart: of two rhythms, one of reads and one of writes, either is right.
@@ -91,15 +73,9 @@ fn row(search: &Search, row: &ftio_core::renewal::rows::Row, known: &mut HashMap
 }
 
 /// The alternatives of one trace: the best by some weights, and all that are right.
-fn look(kind: &Kind, seed: u64, asked: &Asked) -> Result<Seen, Box<dyn Error>> {
+pub fn look(kind: &Kind, seed: u64, asked: &Asked) -> Result<Seen, Box<dyn Error>> {
     let made = kind.generate(seed);
     let weights: &[f64; COUNT] = &asked.weights;
-    let mut today = None;
-    if asked.today {
-        let found = detect(kind.name, source(kind.name, &made)?, &Options::default())?.detection;
-        let periods = found.periods.iter().map(|one| one.period).collect();
-        today = Some(Said { period: found.period, periods, confidence: found.confidence });
-    }
     let trace = detect_trace(source(kind.name, &made)?, &Options::default())?;
     let mut seen = Seen {
         kind: kind.name,
@@ -107,9 +83,8 @@ fn look(kind: &Kind, seed: u64, asked: &Asked) -> Result<Seen, Box<dyn Error>> {
         tolerance: kind.tolerance,
         seed,
         is_held_out: !asked.seeds.contains(&seed),
-        truth: with_median(of_one_direction(made)),
+        truth: of_one_direction(made),
         rows: Vec::new(),
-        today,
     };
     let Some(search) = trace.and_then(|trace| Search::of(&trace, weights)) else { return Ok(seen) };
     let mut order: Vec<usize> = (0..search.rows.len()).collect();

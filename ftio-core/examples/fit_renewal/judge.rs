@@ -250,10 +250,6 @@ fn judged(what: &str, all: &[&Seen], calibration: Calibration, of: impl Fn(&str)
     let best: Vec<Best> = all.iter().map(|trace| Best::of(&trace.rows, &of(trace.kind))).collect();
     let said = || all.iter().zip(&best).map(|(trace, best)| (*trace, best.said(calibration)));
     let mut out = format!("{what}: log-loss {loss:.4}, {}\n", Counts::of(said()).line());
-    if all.iter().all(|trace| trace.today.is_some()) {
-        let today = all.iter().map(|trace| (*trace, trace.today.clone().unwrap_or_default()));
-        let _ = writeln!(out, "  today's estimator: {}", Counts::of(today).line());
-    }
     let confident = |(trace, best): (&&Seen, &Best)| {
         let said = Said { period: best.period, periods: best.periods.clone(), confidence: 0.0 };
         let right = said.is_answer() && verdict_of(trace, &said) == Verdict::Right;
@@ -279,15 +275,7 @@ fn by_kind(all: &[&Seen], calibration: Calibration, of: impl Fn(&str) -> Weights
         let no_row = traces.iter().filter(|trace| !trace.is_none() && !trace.right().contains(&true)).count();
         let said = |trace: &&Seen| Best::of(&trace.rows, &weights).said(calibration);
         let counts = Counts::of(traces.iter().map(|trace| (*trace, said(trace))));
-        let today = Counts::of(traces.iter().map(|trace| (*trace, trace.today.clone().unwrap_or_default())));
-        lines.push((
-            loss,
-            format!(
-                "  {kind:<28} {loss:.3}  {}; no right row {no_row}; today {} right\n",
-                counts.line(),
-                today.right
-            ),
-        ));
+        lines.push((loss, format!("  {kind:<28} {loss:.3}  {}; no right row {no_row}\n", counts.line())));
     }
     lines.sort_by(|a, b| b.0.total_cmp(&a.0));
     lines.into_iter().map(|(_, line)| line).collect()

@@ -1,19 +1,21 @@
 //! Fits the weights of the [renewal estimator](ftio_core::renewal) on the kinds of `trace-generator`, and
 //! judges them (`scripts/fit` runs it).
 //!
-//!     fit_renewal build FILE [--seeds FROM..TO] [--held-out FROM..TO] [--kinds NAME,…] [--today]
+//!     fit_renewal build FILE [--seeds FROM..TO] [--held-out FROM..TO] [--kinds NAME,…]
 //!     fit_renewal fit FILE… [--l2 X,…] [--leave-kinds-out K] [--ablate] [--curve] [--by-kind]
 //!                          [--drop NAME,…] [--weights FILE] [--out FILE]
 //!     fit_renewal next [--seeds FROM..TO] [--kinds NAME,…] [--weights FILE]
+//!     fit_renewal show [--seeds FROM..TO] [--kinds NAME,…] [--weights FILE]
 //!
 //! and `--threads N` with each. *build* looks at the traces of all kinds and saves what was found, so that
-//! fits can be repeated: seeds to fit on, and held out to calibrate; with `--today` what today's estimator
-//! says as well. *fit* reads one or more such files, writes weights and calibration to FILE as `name value`,
-//! and judges them on seeds held out, on kinds left out (K groups of them), and on the sealed kinds, on which
-//! nothing is ever fitted and of which only the total is shown. Of several `--l2`, that with the least
-//! log-loss on kinds left out is taken. `--ablate`: without each feature, reading and form, and without more
-//! and more features, those that are worth least first.
-//! *next* judges the next start of running jobs.
+//! fits can be repeated: seeds to fit on, and held out to calibrate. *fit* reads one or more such files,
+//! writes weights and calibration to FILE as `name value`, and judges them on seeds held out, on kinds left out (K
+//! groups of them), and on the sealed kinds, on which nothing is ever fitted and of which only the total is
+//! shown. Weights are drawn towards those of the prototype (`prior.txt`). Of several `--l2`, that with the
+//! least log-loss on kinds left out is taken. `--ablate`: without each feature, reading and form, and without
+//! more and more features, those that are worth least first. *next* judges the next start of running jobs.
+//! *show* tells what was found in traces of some kinds, and what parts the best alternative from the best
+//! right one.
 
 mod ablation;
 mod build;
@@ -21,6 +23,7 @@ mod judge;
 mod logit;
 mod next;
 mod rows;
+mod show;
 
 use ftio_core::renewal::weights::{COUNT, WEIGHTS, fitted};
 use std::error::Error;
@@ -33,7 +36,6 @@ struct Asked {
     seeds: Range<u64>,
     held_out: Range<u64>,
     kinds: Option<Vec<String>>,
-    today: bool,
     l2: Vec<f64>,
     groups: usize,
     ablate: bool,
@@ -93,7 +95,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         seeds: 0..8,
         held_out: 1000..1004,
         kinds: None,
-        today: false,
         l2: vec![0.005],
         groups: 0,
         ablate: false,
@@ -105,14 +106,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         threads: std::thread::available_parallelism().map_or(1, usize::from),
     };
     let mut args = std::env::args().skip(1);
-    let what = args.next().ok_or("build, fit or next; see the head of examples/fit_renewal/main.rs")?;
+    let what = args.next().ok_or("build, fit, next or show; see the head of examples/fit/main.rs")?;
     while let Some(arg) = args.next() {
         let mut value = || args.next().ok_or_else(|| format!("{arg} wants a value"));
         match arg.as_str() {
             "--seeds" => asked.seeds = range(&value()?)?,
             "--held-out" => asked.held_out = range(&value()?)?,
             "--kinds" => asked.kinds = Some(names(&value()?)),
-            "--today" => asked.today = true,
             "--l2" => asked.l2 = value()?.split(',').map(str::parse).collect::<Result<_, _>>()?,
             "--leave-kinds-out" => asked.groups = value()?.parse()?,
             "--ablate" => asked.ablate = true,
@@ -123,13 +123,14 @@ fn main() -> Result<(), Box<dyn Error>> {
             "--out" => asked.out = Some(value()?),
             "--threads" => asked.threads = value()?.parse()?,
             _ if !arg.starts_with('-') => asked.files.push(arg),
-            _ => return Err(format!("{arg}: unknown; see the head of examples/fit_renewal/main.rs").into()),
+            _ => return Err(format!("{arg}: unknown; see the head of examples/fit/main.rs").into()),
         }
     }
     match what.as_str() {
         "build" => build::build(&asked),
         "fit" => judge::fit_and_judge(&asked),
         "next" => next::judge(&asked),
-        _ => Err(format!("{what}: build, fit or next").into()),
+        "show" => show::show(&asked),
+        _ => Err(format!("{what}: build, fit, next or show").into()),
     }
 }

@@ -93,7 +93,9 @@ impl Counts {
         let first =
             job.requests.iter().map(|request| request.start as f64 / 1e9).fold(f64::INFINITY, f64::min);
         let began = |trace: &Trace| match trace {
-            Trace::Requests(all) => first - all.iter().map(|one| one.start).fold(f64::INFINITY, f64::min),
+            Trace::Requests { requests: all, .. } => {
+                first - all.iter().map(|one| one.start).fold(f64::INFINITY, f64::min)
+            }
             Trace::Samples { .. } | Trace::Binned(_) => 0.0,
         };
         let told = trace.and_then(|trace| {

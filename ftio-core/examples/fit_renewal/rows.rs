@@ -51,8 +51,6 @@ pub struct Seen {
     pub is_held_out: bool,
     pub truth: Truth,
     pub rows: Vec<Row>,
-    /// What today's estimator says, if it was asked.
-    pub today: Option<Said>,
 }
 
 impl Seen {
@@ -150,7 +148,7 @@ pub fn save(file: &str, traces: &[Seen]) -> io::Result<()> {
     out.text(&head())?;
     out.whole(traces.len() as u64)?;
     for trace in traces {
-        let Seen { kind, seed, is_held_out, truth, rows, today, .. } = trace;
+        let Seen { kind, seed, is_held_out, truth, rows, .. } = trace;
         out.text(kind)?;
         out.whole(*seed)?;
         out.whole(u64::from(*is_held_out))?;
@@ -159,12 +157,6 @@ pub fn save(file: &str, traces: &[Seen]) -> io::Result<()> {
         out.numbers(&truth.also)?;
         out.numbers(&truth.changes)?;
         out.whole(u64::from(truth.or_none))?;
-        out.whole(u64::from(today.is_some()))?;
-        if let Some(Said { period, periods, confidence }) = today {
-            out.numbers(period.as_slice())?;
-            out.numbers(periods)?;
-            out.number(*confidence)?;
-        }
         out.whole(rows.len() as u64)?;
         for row in rows {
             let flags = [row.is_pair, row.is_change, row.is_wave, row.has_twin];
@@ -201,11 +193,6 @@ pub fn load(file: &str) -> Result<Vec<Seen>, Box<dyn Error>> {
             or_none: input.whole()? != 0,
             ..Truth::default()
         };
-        let mut today = None;
-        if input.whole()? != 0 {
-            let (period, periods) = (input.numbers()?.first().copied(), input.numbers()?);
-            today = Some(Said { period, periods, confidence: input.number()? });
-        }
         let mut rows = Vec::new();
         for _ in 0..input.whole()? {
             let (flags, of) = (input.whole()?, input.whole()?);
@@ -234,7 +221,6 @@ pub fn load(file: &str) -> Result<Vec<Seen>, Box<dyn Error>> {
             is_held_out,
             truth,
             rows,
-            today,
         });
     }
     Ok(traces)

@@ -1,6 +1,7 @@
 //! A result together with what it was derived from, for pictures and tables.
 
 use crate::detect::detection::Detection;
+use crate::estimate::PeriodOf;
 use crate::phases::phase::Phase;
 use crate::signal::Signal;
 use crate::signal::lanes::Lanes;
@@ -10,9 +11,17 @@ use crate::spectral::reconstruct::reconstruct;
 use crate::spectral::spectrum::{Spectrum, Wave};
 use crate::spectral::wavelet::Scalogram;
 use sources::Marked;
+use sources::amount::{self, seconds};
+use sources::request::Mode;
 
 /// More candidates than this are not listed.
 const MAX_LISTED: usize = 32;
+
+/// Periods of two directions that differ by less are one.
+const SAME: f64 = 0.025;
+
+/// More than this share of the bytes is not left out without a word.
+pub(crate) const LEFT_OUT: f64 = 0.1;
 
 /// A result, with what it was derived from.
 #[derive(Clone, Debug)]
@@ -69,6 +78,34 @@ impl Analysis {
             phases: Vec::new(),
             marks: Vec::new(),
         }
+    }
+
+    /// With what is to be told of the other direction, which has that share of the bytes: its rhythm, if it
+    /// has one, or that it is left out.
+    pub(crate) fn beside(mut self, other: &Analysis, share: f64) -> Self {
+        let Detection { mode, periods, total_bytes, .. } = &other.detection;
+        let detection = &mut self.detection;
+        let is_known = |one: &PeriodOf| {
+            detection.periods.iter().any(|known| (known.period / one.period - 1.0).abs() <= SAME)
+        };
+        if !periods.is_empty() && periods.iter().all(is_known) {
+            detection.reasons.push(format!("{mode}s have the same rhythm"));
+        } else if let Some(first) = periods.first() {
+            let of = |mode: Mode| move |one: &PeriodOf| PeriodOf { mode: Some(mode), ..*one };
+            detection.periods = detection.periods.iter().map(of(detection.mode)).collect();
+            detection.periods.extend(periods.iter().map(of(*mode)));
+            let period = seconds(first.period);
+            detection.reasons.push(format!("{mode}s have a rhythm of their own, every {period}"));
+        } else if share > LEFT_OUT {
+            let amount = match self.is_quantity {
+                true => format!("{total_bytes} units"),
+                false => amount::bytes(*total_bytes as f64),
+            };
+            let note = format!("mode {mode} is left out: {amount} ({:.0} % of all)", 100.0 * share);
+            detection.notes.push(note.clone());
+            self.notes.push(note);
+        }
+        self
     }
 
     /// With the signal rebuilt from its strongest waves, if a number of them is asked for.

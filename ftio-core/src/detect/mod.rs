@@ -37,13 +37,12 @@ use crate::spectral::harmonics::Reason;
 use crate::spectral::outlier::ZScore;
 use crate::spectral::reconstruct::reconstruct;
 use crate::spectral::spectrum::Wave;
-use analysis::listed;
+use analysis::{LEFT_OUT, listed};
 use characterize::{begun_after, behaviour, pieces};
 use detection::{AutocorrelationResult, Candidate, Detection, SCHEMA};
 use listed_phases::listed_phases;
 use next_phase::{NextPhase, foretold, next_phase};
 use over_time::over_time;
-use sources::amount;
 use sources::request::{Detail, Mode};
 use sources::time::{ClockTime, PER_SECOND, nanoseconds, seconds};
 use sources::{BandwidthPiece, Job, Source, SourceError, Span};
@@ -135,8 +134,27 @@ fn begins(collected: &Collected, job: &Job, options: &Options) -> i64 {
     job.start.or_else(first).unwrap_or(0)
 }
 
-/// Analyse what was collected.
+/// Analyse what was collected: without a mode that was asked for, both directions. The answer is that of the
+/// usual one; if both have a rhythm, of the one that moves more.
 pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Options) -> Analysis {
+    let Some(other) = collected.other.take() else { return analyse_mode(name, collected, job, options) };
+    let bytes = [&collected, &other].map(|one| one.bins.total_bytes() as f64);
+    let share = bytes[1] / (bytes[0] + bytes[1]);
+    let mut found = [collected, *other].map(|one| analyse_mode(name, one, job, options));
+    let is_main = match found.each_ref().map(|one| !one.detection.periods.is_empty()) {
+        [true, true] => bytes[1] > bytes[0],
+        [false, true] => share > LEFT_OUT,
+        _ => false,
+    };
+    if is_main {
+        found.reverse();
+    }
+    let [main, other] = found;
+    main.beside(&other, if is_main { 1.0 - share } else { share })
+}
+
+/// Analyse what was collected of one mode.
+fn analyse_mode(name: &str, mut collected: Collected, job: &Job, options: &Options) -> Analysis {
     let mut notes = job.notes.clone();
     let window = window(&collected, job, options);
     if let Some((from, to)) = window {
@@ -148,12 +166,6 @@ pub fn analyse(name: &str, mut collected: Collected, job: &Job, options: &Option
     {
         let [from, end] = [from, end].map(sources::amount::seconds);
         notes.push(format!("the window begins at {from}, but the job ended at {end}"));
-    }
-    if let Some((mode, bytes)) = collected.left_out {
-        let share = 100.0 * bytes as f64 / (bytes as f64 + collected.bins.total_bytes() as f64);
-        let amount =
-            if job.per_unit.is_some() { format!("{bytes} units") } else { amount::bytes(bytes as f64) };
-        notes.push(format!("mode {mode} is left out: {amount} ({share:.0} % of all)"));
     }
     let windows = Windows::new(&collected.bins, begins(&collected, job, options), job, options);
     let mut sampled = sample(&windows, window, options, &mut notes);

@@ -186,7 +186,14 @@ impl<'a> Windows<'a> {
         if let Some(native) = self.sampled.map(seconds) {
             let step = fine.step();
             let bins = fine.samples.clone();
-            return Trace::Binned(Bandwidth { start: 0.0, step, bins, native: Some(native), edges: None });
+            return Trace::Binned(Bandwidth {
+                start: 0.0,
+                step,
+                bins,
+                native: Some(native),
+                cut: true,
+                edges: None,
+            });
         }
         let units = self.bins.units(fine.start, fine.start + fine.bin * fine.samples.len() as i64);
         // Bins in a row that hold the same are one request, or look like one.
@@ -209,7 +216,7 @@ impl<'a> Windows<'a> {
             }
             (last, each) = (i, bytes);
         }
-        Trace::Requests(requests)
+        Trace::Requests { requests, cut: sampled.cut }
     }
 
     /// The period of `[from, to)`, in nanoseconds of job time.

@@ -125,6 +125,7 @@ pub fn estimate_sections(
     let (from, to) = (fine.start_seconds(), fine.end_seconds());
     let of = PeriodOf {
         period,
+        mode: None,
         phases: ((to - from) / period * occupancy.unwrap_or(1.0)).round() as usize,
         first_start: from,
         last_start: to - period,

@@ -7,6 +7,7 @@ use crate::phases::phase::Phase;
 use crate::signal::Signal;
 use schemars::JsonSchema;
 use serde::Serialize;
+use sources::request::Mode;
 
 /// A period, and the phases that have it.
 #[derive(Clone, Copy, Debug, PartialEq, JsonSchema, Serialize)]
@@ -14,6 +15,9 @@ use serde::Serialize;
 pub struct PeriodOf {
     /// The period in seconds.
     pub period: f64,
+    /// Of which requests it is, where writes and reads each have a rhythm.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode: Option<Mode>,
     /// How many phases have it.
     pub phases: usize,
     /// Start of the first of them, in seconds of job time.
@@ -36,6 +40,7 @@ impl PeriodOf {
         let start = |phase: Option<&Phase>| since + phase.map_or(0.0, |phase| phase.start);
         PeriodOf {
             period,
+            mode: None,
             phases: phases.len(),
             first_start: start(phases.first()),
             last_start: start(phases.last()),
@@ -53,6 +58,7 @@ impl PeriodOf {
         let (from, to) = (fine.start_seconds(), fine.end_seconds());
         PeriodOf {
             period,
+            mode: None,
             phases: (fine.duration() / period).round() as usize,
             first_start: from,
             last_start: (to - period).max(from),

@@ -72,13 +72,7 @@ impl History {
             Some(reads) if mode == Mode::Read && self.mode.is_none() => reads,
             _ => &mut self.chosen,
         };
-        Collected {
-            mode,
-            bins: track.bins(from, to, frequency),
-            stretches: None,
-            lanes: None,
-            left_out: None,
-        }
+        Collected { mode, bins: track.bins(from, to, frequency), stretches: None, lanes: None, other: None }
     }
 
     fn track(&self) -> &Track {

@@ -103,7 +103,7 @@ struct Starts(Vec<(f64, f64)>);
 
 impl Starts {
     fn of(trace: &Trace) -> Self {
-        let Trace::Requests(requests) = trace else { return Starts(Vec::new()) };
+        let Trace::Requests { requests, .. } = trace else { return Starts(Vec::new()) };
         let mut sorted: Vec<&Request> = requests.iter().collect();
         sorted.sort_by(|a, b| a.start.total_cmp(&b.start));
         let reach = |before: &mut f64, request: &&Request| {

@@ -3,10 +3,10 @@
 use crate::renewal::chain::{Chain, Link, Phases, fit};
 use crate::renewal::lists::List;
 use crate::renewal::table::{
-    BOUNDED_SPREAD, CLOSE_PERIODS, DRIFT, EASED, FAR_DISTANCE, FAR_QUANTILE, FULL, FULL_OCTAVES, KEEP, LONG_LIST, LONGER,
-    MANY_SINGLE, MODE_BINS, MODE_REACH, MODE_WIDTH, MODES, MOST_PAUSES, MOST_STRAYS, PAIR_ORDERS,
-    PAIR_SPREAD, PAIR_WIDTH, PAIRED, PASSES, PRIOR, RESOLVED, RUNS_ALIKE, RUNS_LEAST, SAME, SHORTER, SIGMA, TAIL_SHARE, TENTH,
-    WARPED,
+    BOUNDED_SPREAD, CLOSE_PERIODS, DRIFT, EASED, FAR_DISTANCE, FAR_QUANTILE, FULL, FULL_OCTAVES, KEEP, LATE,
+    LONG_LIST, LONGER, MANY_SINGLE, MODE_BINS, MODE_REACH, MODE_WIDTH, MODES, MOST_PAUSES, MOST_STRAYS,
+    PAIR_ORDERS, PAIR_SPREAD, PAIR_WIDTH, PAIRED, PASSES, PRIOR, RESOLVED, RUNS_ALIKE, RUNS_LEAST, SAME,
+    SHORTER, SIGMA, TAIL_SHARE, TENTH, WARPED,
 };
 use crate::renewal::warps::{Warp, change, cuts, drift};
 use crate::signal::statistics::{deviation, mean, median, robust_spread};
@@ -126,14 +126,23 @@ impl Hypothesis {
         if members < all { self.strays * apart } else { 0.0 }
     }
 
+    /// The share of the links that are pauses so short that the next phase may just be late.
+    pub fn late_pauses(&self, list: &List) -> f64 {
+        if self.warp != Warp::None {
+            return 0.0;
+        }
+        let starts = self.starts(list);
+        let links = starts.windows(2).zip(&self.links);
+        let is_late =
+            |(pair, link): &(&[f64], &Link)| **link == Link::Pause && pair[1] - pair[0] < LATE * self.period;
+        links.filter(is_late).count() as f64 / self.links.len().max(1) as f64
+    }
+
     /// log₂ of the number of runs of links without a gap between gaps, as far as they are alike: then the
     /// rhythm is that of the runs.
     pub fn runs_alike(&self) -> f64 {
-        let mut runs: Vec<usize> = self
-            .links
-            .split(|link| *link != Link::Slots(1))
-            .map(<[Link]>::len)
-            .collect();
+        let mut runs: Vec<usize> =
+            self.links.split(|link| *link != Link::Slots(1)).map(<[Link]>::len).collect();
         // The window may cut the last one.
         runs.pop();
         runs.sort_unstable();

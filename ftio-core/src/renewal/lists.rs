@@ -112,7 +112,7 @@ pub fn lists(reading: &Reading, ground: &Ground) -> Vec<List> {
         }
         let small = HEADER_VOLUME * total / starts.len() as f64;
         let starts = with_headers(&signal.bins, ground.quiet, starts, small);
-        let mut starts = uncut(&signal.bins, ground, starts);
+        let mut starts = uncut(signal, ground, starts);
         starts.sort_unstable();
         starts.dedup();
         if starts.len() < 2 {

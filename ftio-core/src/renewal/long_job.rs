@@ -48,7 +48,7 @@ pub fn estimate_sections(
     let signals: Vec<&Signal> = sections.iter().find(enough)?.iter().filter(is_usable).collect();
     let look = |signal: &&Signal| {
         let (step, bins) = (signal.step(), signal.samples.clone());
-        estimate(&Trace::Binned(Bandwidth { start: 0.0, step, bins, native: None, edges: None }))
+        estimate(&Trace::Binned(Bandwidth { start: 0.0, step, bins, native: None, cut: true, edges: None }))
     };
     let found: Vec<Found> = signals.iter().map(look).collect();
     let of_section = |(section, found): (usize, &Found)| -> Vec<Guess> {
@@ -105,6 +105,7 @@ pub fn estimate_sections(
     let (from, to) = (fine.start_seconds(), fine.end_seconds());
     let of = PeriodOf {
         period,
+        mode: None,
         phases: ((to - from) / period * fill).round() as usize,
         first_start: from,
         last_start: to - period,

@@ -1,7 +1,7 @@
 //! Where phases begin and end.
 
 use crate::phases::scale_space::Level;
-use crate::renewal::signal::Ground;
+use crate::renewal::signal::{Bandwidth, Ground};
 use crate::renewal::table::{CUT, HEADER, HEADERS, LEAD, LEAD_BINS, LEAST_UNCUT};
 use crate::signal::statistics::median;
 
@@ -67,11 +67,16 @@ pub fn extents(bins: &[f64], ground: &Ground, starts: &[usize]) -> Vec<(usize, f
     starts.iter().zip(next).map(extent).collect()
 }
 
-/// Without a first phase that the beginning of the window cuts.
-pub fn uncut(bins: &[f64], ground: &Ground, mut starts: Vec<usize>) -> Vec<usize> {
-    if starts.len() >= LEAST_UNCUT && starts[0] == 0 {
-        let volumes: Vec<f64> = extents(bins, ground, &starts).iter().map(|extent| extent.1).collect();
-        if volumes[0] < CUT * median(&volumes) {
+/// Without a first phase that the beginning of the window cuts, so that its start was not seen: it has much
+/// less than the usual volume, or nobody knows what came before the window. The first sample of such a window
+/// may hold a part only, and look quiet.
+pub fn uncut(signal: &Bandwidth, ground: &Ground, mut starts: Vec<usize>) -> Vec<usize> {
+    let sample = (signal.native.unwrap_or(signal.step) / signal.step).round() as usize;
+    let begins = if signal.cut { sample } else { 0 };
+    if starts.len() >= LEAST_UNCUT && starts[0] <= begins {
+        let extents = extents(&signal.bins, ground, &starts);
+        let volumes: Vec<f64> = extents.iter().map(|extent| extent.1).collect();
+        if signal.cut || volumes[0] < CUT * median(&volumes) {
             starts.remove(0);
         }
     }

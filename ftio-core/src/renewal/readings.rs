@@ -131,7 +131,7 @@ struct Active {
 /// bins of its own.
 fn part(whole: &Bandwidth, ground: &Ground, trace: &Trace) -> Option<Reading> {
     let all = match trace {
-        Trace::Requests(requests) => joined(requests),
+        Trace::Requests { requests, .. } => joined(requests),
         Trace::Samples { .. } | Trace::Binned(_) => {
             let time = |bin: usize| whole.start + bin as f64 * whole.step;
             let active =
@@ -157,7 +157,7 @@ fn part(whole: &Bandwidth, ground: &Ground, trace: &Trace) -> Option<Reading> {
         return None;
     }
     let signal = match trace {
-        Trace::Requests(requests) => {
+        Trace::Requests { requests, .. } => {
             let edge = PART_EDGE * (to - from);
             Bandwidth::of_requests(requests, (from - edge).max(whole.start), to + edge)
         }

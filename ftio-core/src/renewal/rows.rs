@@ -7,12 +7,12 @@ use crate::renewal::readings::{Name, readings};
 use crate::renewal::residual::{bytes, residual};
 use crate::renewal::signal::{Bandwidth, Trace};
 use crate::renewal::table::{
-    ALIASED, CONSTANT, DOUBLE, ERRORS, FEWEST_BINS, LEAST_IN_PAIR, LEAST_IN_REST, LEAST_REST, OF_REST,
-    PAIR_APART, PAIRS, PHASE_SAMPLES, SAME, SHARP_SAMPLES,
+    ALIASED, BETWEEN, CONSTANT, DOUBLE, ERRORS, FEWEST_BINS, LEAST_IN_PAIR, LEAST_IN_REST, LEAST_REST,
+    OF_REST, PAIR_APART, PAIRS, PEDESTAL, PHASE_SAMPLES, SAME, SHARP_SAMPLES,
 };
 use crate::renewal::view::{Described, View, vote};
 use crate::renewal::weights::{COUNT, Feature as F, Features};
-use crate::signal::statistics::{median, variation};
+use crate::signal::statistics::{median, quantile, variation};
 
 /// A hypothesis: the index of its view, and its own in there.
 pub type Place = (usize, usize);
@@ -104,6 +104,11 @@ impl Search {
     /// A hypothesis.
     pub fn described(&self, place: Place) -> &Described {
         &self.views[place.0].found[place.1]
+    }
+
+    /// Does little flow between the members of a hypothesis?
+    pub fn has_pauses(&self, place: Place) -> bool {
+        quantile(&self.signal.bins, PEDESTAL) <= BETWEEN * self.views[place.0].ground.level
     }
 
     /// Do most members of a hypothesis begin from quiet, and do samples tell when?

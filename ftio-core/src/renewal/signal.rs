@@ -12,8 +12,13 @@ use std::sync::Arc;
 /// What was recorded of a job.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Trace {
-    /// Requests, in any order.
-    Requests(Vec<Request>),
+    /// Requests.
+    Requests {
+        /// In any order.
+        requests: Vec<Request>,
+        /// May they begin in the middle of a phase?
+        cut: bool,
+    },
     /// A quantity, read off at the given times.
     Samples {
         /// When, in seconds.
@@ -49,6 +54,8 @@ pub struct Bandwidth {
     pub bins: Vec<f64>,
     /// Seconds between the samples that it was made from, if it was.
     pub native: Option<f64>,
+    /// May it begin in the middle of a phase? A series of samples may.
+    pub cut: bool,
     /// Where in each bin requests begin and end, if it was made from requests.
     pub edges: Option<Arc<[Edges]>>,
 }
@@ -104,10 +111,10 @@ impl Bandwidth {
     /// The bandwidth of all of a trace; nothing if there is nothing in it.
     pub fn of(trace: &Trace) -> Option<Self> {
         match trace {
-            Trace::Requests(requests) => {
+            Trace::Requests { requests, cut } => {
                 let from = requests.iter().map(|request| request.start).reduce(f64::min)?;
                 let to = requests.iter().map(|request| request.end).reduce(f64::max)?;
-                (to > from).then(|| Bandwidth::of_requests(requests, from, to))
+                (to > from).then(|| Bandwidth { cut: *cut, ..Bandwidth::of_requests(requests, from, to) })
             }
             Trace::Samples { times, values, counter } => Bandwidth::of_samples(times, values, *counter),
             Trace::Binned(bandwidth) => Some(bandwidth.clone()),
@@ -122,7 +129,7 @@ impl Bandwidth {
         loop {
             let bins = (((to - from) / step).ceil() as usize).max(FEWEST_BINS);
             let (bins, edges) = in_bins(requests, from, step, bins);
-            let found = Bandwidth { start: from, step, bins, native: None, edges: Some(edges) };
+            let found = Bandwidth { start: from, step, bins, native: None, cut: false, edges: Some(edges) };
             let bins = found.bins.len();
             if bins >= PER_PHASE * found.runs_above_mean() || 2 * bins > MOST_BINS {
                 return found;
@@ -163,7 +170,7 @@ impl Bandwidth {
             let bins = ((to + native - first) / step).ceil() as usize;
             in_bins(&requests, first, step, bins.max(FEWEST_BINS)).0
         };
-        Some(Bandwidth { start: first, step, bins, native: Some(native), edges: None })
+        Some(Bandwidth { start: first, step, bins, native: Some(native), cut: true, edges: None })
     }
 }
 

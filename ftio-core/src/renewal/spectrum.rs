@@ -3,7 +3,7 @@
 use crate::renewal::signal::Bandwidth;
 use crate::renewal::table::{
     BINS_OF_CORRELATION, BINS_OF_PERIOD, BLUR, BLUR_LEAST, BLUR_LOST, BLUR_PARTS, BLUR_REACH, CORRELATED,
-    FAR_LAG, FEWEST_BINS, FEWEST_PAIRS, FEWEST_REFINED, FINE_BINS, GOLDEN, HALF_LAGS, HALVINGS, LAGS,
+    FAR_LAG, FEWEST_BINS, FEWEST_PAIRS, FEWEST_REFINED, FINE_BINS, FLAT, GOLDEN, HALF_LAGS, HALVINGS, LAGS,
     LEAST_CYCLES, LINE_APART, LINE_LEAST, LINE_WIDTH, MULTIPLES, NEAR_LAG, PARTS_OF_WINDOW, REFINED,
     RESOLUTIONS, SAMPLES_OF_WAVE, STANDS_OUT, STRONGEST, TWO_SAMPLES,
 };
@@ -285,21 +285,64 @@ fn transformed(samples: &[f64], padded: usize) -> (Vec<f64>, Vec<f64>) {
     (power, (0..n).map(correlation).collect())
 }
 
-/// The frequency near 1/T at which the fundamental and up to three multiples are strongest, as a period.
+/// What a constant, a wave that turns by so much from one value to the next, and its multiples explain of
+/// some values: the squares of the best fit. Of few cycles they are not independent of one another.
+fn explained(values: &[f64], turn: f64, multiples: usize) -> f64 {
+    let n = values.len() as f64;
+    // The sums of cosines and sines of 0, 1, 2 … turns.
+    let sums = |turn: f64| {
+        let half = (turn / 2.0).sin();
+        if half.abs() < FLAT {
+            return (n, 0.0);
+        }
+        let (sine, cosine) = ((n - 1.0) * turn / 2.0).sin_cos();
+        let size = (n * turn / 2.0).sin() / half;
+        (size * cosine, size * sine)
+    };
+    // A constant is the cosine of no turn; odd columns are cosines, and even ones sines.
+    let multiple = |column: usize| column.div_ceil(2) as f64 * turn;
+    let is_sine = |column: usize| column > 0 && column.is_multiple_of(2);
+    let product = |a: usize, b: usize| {
+        let (sum, difference) = (sums(multiple(a) + multiple(b)), sums(multiple(a) - multiple(b)));
+        match (is_sine(a), is_sine(b)) {
+            (false, false) => (difference.0 + sum.0) / 2.0,
+            (true, true) => (difference.0 - sum.0) / 2.0,
+            (true, false) => (sum.1 + difference.1) / 2.0,
+            (false, true) => (sum.1 - difference.1) / 2.0,
+        }
+    };
+    let size = 2 * multiples + 1;
+    let mut matrix: Vec<Vec<f64>> = (0..size).map(|a| (0..size).map(|b| product(a, b)).collect()).collect();
+    let mut right = vec![values.iter().sum::<f64>()];
+    for multiple in 1..=multiples {
+        let (cosine, sine) = wave_of(values.iter().copied(), multiple as f64 * turn);
+        right.extend([cosine, sine]);
+    }
+    let mut squares = 0.0;
+    for i in 0..size {
+        let pivot = matrix[i][i];
+        // What those before explain as well.
+        if pivot < FLAT * n {
+            continue;
+        }
+        squares += right[i] * right[i] / pivot;
+        for j in i + 1..size {
+            let factor = matrix[j][i] / pivot;
+            right[j] -= factor * right[i];
+            let (above, below) = matrix.split_at_mut(j);
+            below[0].iter_mut().zip(&above[i]).skip(i).for_each(|(x, y)| *x -= factor * y);
+        }
+    }
+    squares
+}
+
+/// The frequency near 1/T at which a wave and up to three multiples explain most, as a period.
 pub fn refined(signal: &Bandwidth, period: f64) -> f64 {
     let bins = signal.bins.len() as f64 / (period / signal.step / BINS_OF_PERIOD).max(1.0);
     let merged = signal.merged((bins as usize).max(FEWEST_REFINED));
-    let middle = mean(&merged.bins);
     let finest = merged.step.max(signal.native.unwrap_or(0.0));
     let multiples = (period / finest / SAMPLES_OF_WAVE).clamp(1.0, MULTIPLES as f64) as usize;
-    let power = |frequency: f64| -> f64 {
-        let of = |multiple: usize| {
-            let turn = TAU * multiple as f64 * frequency * merged.step;
-            let (cosine, sine) = wave_of(merged.bins.iter().map(|x| x - middle), turn);
-            cosine * cosine + sine * sine
-        };
-        (1..=multiples).map(of).sum()
-    };
+    let power = |frequency: f64| explained(&merged.bins, TAU * frequency * merged.step, multiples);
     let apart = 2.0 * LINE_WIDTH / (REFINED - 1) as f64;
     let frequency = |i: usize| 1.0 / period + (i as f64 * apart - LINE_WIDTH) / merged.duration();
     let powers: Vec<f64> = (0..REFINED).map(|i| power(frequency(i))).collect();

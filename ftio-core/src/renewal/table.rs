@@ -101,6 +101,7 @@ table! {
     MOST_FALLS: f64 = FIFTIETH, "… and no more often than at this share of the samples";
     BACK_TO_FIRST: usize = EIGHT, "… and it rises so many times for each fall";
     LEAST_RISES: usize = EIGHT, "… and so often besides: chance does it once in 256 times";
+    FLAT: f64 = HAIR, "Less is flat";
     // Readings.
     PEDESTAL: f64 = TWENTIETH, "The quantile of the bandwidth that flows always, and belongs to no phase";
     LEAST: usize = THREE, "Two phases have one distance, which says nothing";
@@ -222,6 +223,7 @@ table! {
     SHORTER_FROM: f64 = SPREAD, "A shorter hypothesis is no less than this share of the period …";
     SHORTER_TO: f64 = MOST, "… and no more than this";
     LONGER_FROM: f64 = BOUNDED, "A longer hypothesis is so many times as long";
+    LATE: f64 = 2.0, "A pause of fewer periods may be a phase that is late";
     RUNS_LEAST: f64 = 2.0, "Runs of links without a gap, if there are as many …";
     RUNS_ALIKE: f64 = MOSTLY, "… and if so many of them are alike";
     WAVES: usize = 2, "Lines that are answers of their own";
@@ -253,6 +255,7 @@ table! {
     ANSWER: f64 = 1.0 / 2.0, "A period is given if it is more probable than not";
     MOST_ASKED: usize = STEPS, "Rows whose period is asked for: the others have no weight";
     SHARP_SAMPLES: f64 = SIXTEEN as f64, "Samples a period from which on starts are sharp";
+    BETWEEN: f64 = TENTH, "Phases with pauses: no more than this share of their level flows between them";
     STRAIGHT: f64 = SPREAD, "A rhythm that varies more has no line of the spectrum";
     NEAR_LINE: f64 = ABOUT, "The line of a rhythm is so near, at least";
     // The forecast.

@@ -289,7 +289,7 @@ impl Telling<'_> {
         } else {
             PeriodOf::of(self.fine, period, answer.confidence, &phases)
         };
-        let is_sharp = !phases.is_empty() && self.search.is_sharp(place);
+        let is_sharp = !phases.is_empty() && self.search.is_sharp(place) && self.search.has_pauses(place);
         Estimate {
             period: Some(period),
             confidence: answer.confidence,

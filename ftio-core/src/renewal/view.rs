@@ -8,9 +8,9 @@ use crate::renewal::signal::Ground;
 use crate::renewal::spectrum::{Line, Spectrum};
 use crate::renewal::table::{
     CLEAR, COARSEST, DOUBT, EVENEST, EXACT, EXACT_SAMPLES, FEW, FEW_OF_PART, FEW_OF_WAVE, FULL_OCTAVES,
-    LEAST, LIKELY, LONG_WAVE, LONGER_FROM, LOOSE, MANY_TIMES, MOST_MEMBERS, MULTIPLE, NO_POWER, OWN_LINE, PROMINENT,
-    RIVALS, SAME, SEEDS, SHARP_SAMPLES, SHORTER_FROM, SHORTER_TO, TWO_SAMPLES, UNEVEN, UNEVEN_AT, UNLIKELY, VOTE_LEAST,
-    VOTES, WAVE_SIGMA, WAVES,
+    LEAST, LIKELY, LONG_WAVE, LONGER_FROM, LOOSE, MANY_TIMES, MOST_MEMBERS, MULTIPLE, NO_POWER, OWN_LINE,
+    PROMINENT, RIVALS, SAME, SEEDS, SHARP_SAMPLES, SHORTER_FROM, SHORTER_TO, TWO_SAMPLES, UNEVEN, UNEVEN_AT,
+    UNLIKELY, VOTE_LEAST, VOTES, WAVE_SIGMA, WAVES,
 };
 use crate::renewal::warps::Warp;
 use crate::renewal::weights::{Feature as F, Features};
@@ -130,6 +130,7 @@ impl View {
         let (begins, ends) = (list.starts[one.members[0]], list.ends[one.members[one.members.len() - 1]]);
         let full = (around.active / signal.duration()).min(1.0).sqrt();
         let is_change = one.form == Form::Change;
+        let is_drift = f64::from(one.form == Form::Drift);
         let step = |pair: &[f64]| (pair[0] / pair[1]).log2().abs();
         let smallest = one.periods.windows(2).map(step).fold(1.0, f64::min);
         let is_part = self.reading.name == Name::Part;
@@ -145,6 +146,7 @@ impl View {
             (F::Likelihood, (1.0 + one.likelihood.max(0.0)).log2()),
             (F::LikelihoodEach, (one.likelihood / (m - 1.0).max(1.0)).clamp(UNLIKELY, LIKELY)),
             (F::PausedTime, one.paused_time),
+            (F::LatePauses, one.late_pauses(list)),
             (F::Strays, one.strays),
             (F::StraysApart, one.strays_apart(list)),
             (F::RunsAlike, one.runs_alike()),
@@ -159,6 +161,8 @@ impl View {
             (F::Front, (begins - around.first) / around.active * full),
             (F::Octaves, list.octaves.min(FULL_OCTAVES)),
             (F::Mean, f64::from(one.form == Form::Mean)),
+            (F::Drift, is_drift),
+            (F::DriftLoose, is_drift * one.sigma),
             (F::Change, f64::from(is_change)),
             (F::ChangeStep, if is_change { smallest } else { 0.0 }),
             (F::Coarse, coarse),

@@ -10,8 +10,8 @@ use sources::time::{PER_SECOND, seconds};
 /// With more requests than this the exact step function is not kept; the bins are fine enough to draw.
 pub const MAX_STRETCHES: usize = 1 << 20;
 
-/// More than this share of the bytes is not left out without a word.
-const LEFT_OUT: f64 = 0.1;
+/// A direction with less of the bytes is not looked at.
+const LEAST_OTHER: f64 = 0.01;
 
 /// Without a mode asked for, writes are taken if they hold at least this share of the bytes; else reads.
 const LEAST_WRITTEN: f64 = 0.1;
@@ -51,9 +51,8 @@ pub struct Collected {
     pub stretches: Option<Vec<Stretch>>,
     /// What each rank did when, if asked for.
     pub lanes: Option<Lanes>,
-    /// The other direction and its bytes, where nobody asked for a mode and it holds more than a tenth of
-    /// them.
-    pub left_out: Option<(Mode, u64)>,
+    /// The other direction, where nobody asked for a mode and it holds some of the bytes.
+    pub other: Option<Box<Collected>>,
 }
 
 impl Collector {
@@ -135,25 +134,19 @@ impl Collector {
 
     /// What was collected.
     pub fn finish(self) -> Collected {
-        let mut left_out = None;
-        let (mode, track) = match (self.mode, self.fallback) {
-            (Some(mode), _) => (mode, self.chosen),
-            (None, Some(reads)) => {
-                let (written, read) = (self.chosen.bins.total_bytes(), reads.bins.total_bytes());
-                let mode = default_mode(written, read);
-                let (track, other) = if mode == Mode::Read {
-                    (reads, (Mode::Write, written))
-                } else {
-                    (self.chosen, (Mode::Read, read))
-                };
-                left_out = Some(other)
-                    .filter(|(_, bytes)| *bytes as f64 > LEFT_OUT * (written as f64 + read as f64));
-                (mode, track)
-            }
-            (None, None) => (Mode::Write, self.chosen),
+        let of = |mode: Mode, track: Track| {
+            let stretches = track.stretches.filter(|_| self.keep_stretches);
+            Collected { mode, bins: track.bins, stretches, lanes: track.lanes, other: None }
         };
-        let stretches = track.stretches.filter(|_| self.keep_stretches);
-        Collected { mode, bins: track.bins, stretches, lanes: track.lanes, left_out }
+        let Some(reads) = self.fallback else { return of(self.mode.unwrap_or(Mode::Write), self.chosen) };
+        let (written, read) = (self.chosen.bins.total_bytes(), reads.bins.total_bytes());
+        let mode = default_mode(written, read);
+        let (mut main, mut other) = (of(Mode::Write, self.chosen), of(Mode::Read, reads));
+        if mode == Mode::Read {
+            std::mem::swap(&mut main, &mut other);
+        }
+        let counts = other.bins.total_bytes() as f64 > LEAST_OTHER * (written as f64 + read as f64);
+        Collected { other: counts.then(|| Box::new(other)), ..main }
     }
 }
 

@@ -20,11 +20,18 @@ pub(super) const KINDS: &[Kind] = &[
     ),
     Kind::new("work_and_a_break", "some even outputs, a break of many intervals, even ones again", breaks),
     Kind::new("one_file_after_another", "files of an output one after the other, each closed", files),
-    Kind::new("late_rest", "most of an output at once, its rest when half of the interval is over", late_rest),
+    Kind::new(
+        "late_rest",
+        "most of an output at once, its rest when half of the interval is over",
+        late_rest,
+    ),
     Kind::new("few_samples_a_period", "a monitor with three to seven samples a period", few_samples)
         .within(0.04),
     Kind::new("plain_and_sampled", "a plain job as a monitor sees it", plain_and_sampled),
     Kind::new("few_cycles_sampled", "four to seven phases in a monitor's samples", few_cycles).within(0.04),
+    Kind::new("torn_but_even", "late ranks tear every output apart, the interval is kept", torn),
+    Kind::new("some_late_for_good", "some outputs are late, and all that follow as well", some_late),
+    Kind::new("first_much_longer", "the first output takes as long as several others", first_longer),
     Kind::new("first_part_of_a_log", "a job in the first part of a log, then nothing", first_part)
         .within(0.04),
 ];
@@ -179,4 +186,59 @@ fn first_part(random: &mut Random) -> Made {
     let until = job.end() + silence;
     job.write(0, until - step, 0.5 * step, 1.0);
     job.regular(random).sampled(step)
+}
+
+fn torn(random: &mut Random) -> Made {
+    let count = phases(random, 8).min(60);
+    let mut job = Job::even(random, count, 0.04);
+    let (ranks, late) = (random.whole(4, 16) as u32, random.between(1.0, 4.0));
+    (job.ranks, job.clocked, job.busy) = (ranks, true, random.between(0.01, 0.04));
+    let first = job.first(random);
+    let (starts, next) = job.rhythm(random, first, count);
+    for start in starts {
+        let mut last: f64 = 0.0;
+        for rank in 0..ranks {
+            let delay = if rank == 0 { 0.0 } else { late * job.length() * random.exponential(1.0) };
+            let delay = delay.min(0.7 * job.period);
+            job.write(rank, start + delay, job.length(), job.volume() / f64::from(ranks));
+            last = last.max(delay);
+        }
+        job.mark(start, start + last + job.length());
+    }
+    job.next = Some(next);
+    job.regular(random)
+}
+
+fn some_late(random: &mut Random) -> Made {
+    let count = phases(random, 10).min(100);
+    let mut job = Job::even(random, count, 0.03);
+    job.busy = job.busy.min(0.3);
+    let (often, late) = (random.between(0.03, 0.15), random.between(0.15, 0.9));
+    let mut time = job.first(random);
+    for _ in 0..count {
+        job.usual(random, time);
+        time += job.distance(random, 1.1 * job.length());
+        if random.chance(often) {
+            time += late * job.period * random.factor(0.3);
+        }
+    }
+    job.next = Some(time);
+    job.regular(random)
+}
+
+fn first_longer(random: &mut Random) -> Made {
+    let count = phases(random, 7).min(60);
+    let mut job = Job::even(random, count, 0.03);
+    job.busy = job.busy.min(0.3);
+    let longer = random.between(2.0, 6.0);
+    let larger = random.between(1.0, longer);
+    let (length, volume, first) = (job.length(), job.volume(), job.first(random));
+    job.phase(random, first, longer * length, larger * volume);
+    let (starts, next) = job.rhythm(random, first + (longer - 1.0) * length + job.period, count);
+    for start in starts {
+        job.usual(random, start);
+    }
+    job.next = Some(next);
+    let period = job.undisturbed();
+    job.based(random, period)
 }

@@ -1,6 +1,6 @@
 //! What looks like a rhythm for a while and is none.
 
-use super::job::Job;
+use super::job::{Job, memory};
 use crate::kinds::{Kind, Made};
 use crate::random::Random;
 
@@ -21,6 +21,19 @@ pub(super) const KINDS: &[Kind] = &[
         "no period: steps of a growing problem, each longer by a third",
         slow_down,
     ),
+    Kind::new(
+        "late_ranks_at_random",
+        "no period: equal outputs at random, torn apart as ranks are late",
+        late_ranks,
+    ),
+    Kind::new(
+        "equal_files_of_users",
+        "no period: files of one size whenever somebody saves one",
+        equal_files,
+    ),
+    Kind::new("blocks_of_any_speed", "no period: blocks back to back, each at another speed", blocks),
+    Kind::new("blocks_that_remember", "no period: blocks back to back, the speed wanders", wandering_blocks),
+    Kind::new("tasks_of_a_queue", "no period: equal tasks as they come, for two to six workers", queue),
 ];
 
 fn job(random: &mut Random, count: usize) -> Job {
@@ -146,5 +159,88 @@ fn slow_down(random: &mut Random) -> Made {
         time += gap * random.factor(0.05);
         gap *= factor;
     }
+    job.none(random)
+}
+
+fn late_ranks(random: &mut Random) -> Made {
+    let count = random.whole(10, 40);
+    let mut job = job(random, count);
+    let (ranks, late) = (random.whole(4, 16) as u32, random.between(1.0, 4.0));
+    (job.ranks, job.busy) = (ranks, random.between(0.01, 0.04));
+    let (length, mut time) = (job.length(), 0.0);
+    for _ in 0..count {
+        let mut last: f64 = 0.0;
+        for rank in 0..ranks {
+            let delay = late * length * random.exponential(1.0);
+            job.write(rank, time + delay, length, job.volume() / f64::from(ranks));
+            last = last.max(delay);
+        }
+        time += last + length + job.period * random.exponential(1.0);
+    }
+    job.none(random)
+}
+
+fn equal_files(random: &mut Random) -> Made {
+    let count = random.whole(10, 80);
+    let (mut job, spread) = (job(random, count), random.between(0.7, 1.6));
+    let (pieces, volume) = (random.whole(1, 12), job.volume());
+    let mut time = 0.0;
+    for _ in 0..count {
+        let length = 0.1 * job.length() * random.factor(0.3);
+        job.mark(time, time + length);
+        for piece in 0..pieces {
+            let each = length / pieces as f64;
+            job.write(0, time + piece as f64 * each, 0.6 * each, volume / pieces as f64);
+        }
+        time += length + job.period * random.factor(spread);
+    }
+    job.at_random(random)
+}
+
+/// Blocks of one length back to back, with these speeds.
+fn back_to_back(random: &mut Random, speeds: &[f64]) -> Made {
+    let mut job = job(random, speeds.len());
+    let step = random.pick(&[0.1, 0.5, 1.0, 2.0]);
+    for (i, speed) in speeds.iter().enumerate() {
+        job.write(0, i as f64 * step, step, job.rate * step * speed);
+    }
+    job.none(random)
+}
+
+fn blocks(random: &mut Random) -> Made {
+    let (count, form) = (random.whole(150, 4000), random.below(3));
+    let speed = |random: &mut Random| match form {
+        0 => random.unit(),
+        1 => random.normal().abs(),
+        _ => random.exponential(1.0),
+    };
+    let speeds: Vec<f64> = (0..count).map(|_| speed(random)).collect();
+    back_to_back(random, &speeds)
+}
+
+fn wandering_blocks(random: &mut Random) -> Made {
+    let (count, over) = (random.whole(150, 3000), random.log_between(2.0, 30.0));
+    let spread = random.between(0.3, 1.0);
+    let speeds: Vec<f64> =
+        memory(random, count, over).into_iter().map(|value| (spread * value).exp()).collect();
+    back_to_back(random, &speeds)
+}
+
+fn queue(random: &mut Random) -> Made {
+    let (count, workers) = (random.whole(20, 150), random.whole(2, 6));
+    let mut job = job(random, count);
+    let (length, volume) = (job.length(), job.volume());
+    let work = job.period * random.between(0.5, 3.0);
+    let mut free = vec![0.0; workers];
+    let mut time = 0.0;
+    for _ in 0..count {
+        time += job.period * random.exponential(1.0);
+        let (worker, begin) = (0..workers)
+            .map(|i| (i, f64::max(free[i], time)))
+            .fold((0, f64::INFINITY), |a, b| if b.1 < a.1 { b } else { a });
+        free[worker] = begin + work;
+        job.write(worker as u32, begin + work - length, length, volume);
+    }
+    job.ranks = job.ranks.max(workers as u32);
     job.none(random)
 }
