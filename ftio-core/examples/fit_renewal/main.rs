@@ -9,13 +9,13 @@
 //!
 //! and `--threads N` with each. *build* looks at the traces of all kinds and saves what was found, so that
 //! fits can be repeated: seeds to fit on, and held out to calibrate. *fit* reads one or more such files,
-//! writes weights and calibration to FILE as `name value`, and judges them on seeds held out, on kinds left out (K
-//! groups of them), and on the sealed kinds, on which nothing is ever fitted and of which only the total is
-//! shown. Weights are drawn towards those of the prototype (`prior.txt`). Of several `--l2`, that with the
-//! least log-loss on kinds left out is taken. `--ablate`: without each feature, reading and form, and without
-//! more and more features, those that are worth least first. *next* judges the next start of running jobs.
-//! *show* tells what was found in traces of some kinds, and what parts the best alternative from the best
-//! right one.
+//! writes weights and calibration to FILE as `name value`, and judges them on seeds held out, on kinds left
+//! out (K groups of them), and on the sealed kinds, on which nothing is ever fitted and of which only the
+//! total is shown. Weights are drawn towards those of the prototype (`prior.txt`). Of several `--l2`, that
+//! with the least log-loss on kinds left out is taken. `--ablate`: without each feature, reading and form,
+//! and without more and more features, those that are worth least first. *next* judges the next start of
+//! running jobs. *show* tells what was found in traces of some kinds, and what parts the best alternative
+//! from the best right one.
 
 mod ablation;
 mod build;
