@@ -464,6 +464,11 @@ class PeriodOf(View):
         """… to the end of the last."""
         return self._json["to"]
 
+    @property
+    def mode(self) -> Optional[str]:
+        """Of which requests it is, where writes and reads each have a rhythm."""
+        return self._json.get("mode", None)
+
 
 class Provisional(View):
     """An answer while there is no period yet."""
