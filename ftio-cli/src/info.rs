@@ -216,6 +216,9 @@ pub fn table(summary: &Summary, style: Style, columns: Option<usize>, most_files
 /// Who ran what, and when.
 fn job_lines(job: &JobInfo, line: &mut dyn FnMut(&str, String)) {
     line("Program", printable(&job.executable).into_owned());
+    if let Some(command) = &job.command {
+        line("Command", printable(command).into_owned());
+    }
     let user = job.user.as_ref().map(|user| format!("  user {}", printable(user)));
     if !job.id.is_empty() {
         line("Job id", format!("{}{}", printable(&job.id), user.unwrap_or_default()));

@@ -88,6 +88,7 @@ fn job_info(log: &Log) -> JobInfo {
     JobInfo {
         id: job.job_id.to_string(),
         executable: job.command.clone(),
+        command: None,
         mpi: None,
         tmio: None,
         start,

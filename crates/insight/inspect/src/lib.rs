@@ -43,6 +43,7 @@ fn profile_of_counters(profile: ProxyProfile) -> Result<Summary, SourceError> {
     summary.job = Some(JobInfo {
         id: profile.job,
         executable: profile.command,
+        command: None,
         mpi: None,
         tmio: None,
         start: profile.start,

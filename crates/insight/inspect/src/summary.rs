@@ -221,8 +221,10 @@ pub struct Metadata {
 pub struct JobInfo {
     /// Job id and step, or a process id.
     pub id: String,
-    /// Path of the program.
+    /// Path of the program; in logs of other tools the words of its command.
     pub executable: String,
+    /// The words of the command of rank 0, cut where they get long; `None` where that is not known.
+    pub command: Option<String>,
     /// What the MPI library says about itself; `None` without MPI, or where the input does not tell.
     pub mpi: Option<String>,
     /// Version of the tracer; `None` for what another tool has recorded.
@@ -238,6 +240,11 @@ pub struct JobInfo {
 }
 
 impl JobInfo {
+    /// The words of the command, or the path of the program.
+    pub fn command(&self) -> &str {
+        self.command.as_deref().unwrap_or(&self.executable).trim()
+    }
+
     /// What recorded the input.
     pub fn tracer(&self) -> String {
         let ours = || self.tmio.as_ref().map(|version| format!("tmio {version}"));

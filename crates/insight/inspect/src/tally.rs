@@ -277,6 +277,7 @@ impl Tally {
             job: outcome.header.map(|header| JobInfo {
                 id: header.job,
                 executable: header.executable,
+                command: header.command,
                 mpi: Some(header.mpi).filter(|text| !text.is_empty()),
                 tmio: Some(header.tmio).filter(|text| !text.is_empty()),
                 start: seconds(header.start),

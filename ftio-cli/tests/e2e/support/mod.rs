@@ -73,6 +73,7 @@ impl Script {
             job: "4711".into(),
             ranks: self.ranks,
             executable: "/bin/app".into(),
+            command: Some("./app --steps 20".into()),
             start: 1_700_000_000 * SECOND,
             mpi: "An MPI".into(),
             tmio: "0.1.0".into(),

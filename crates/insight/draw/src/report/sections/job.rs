@@ -15,7 +15,7 @@ pub fn job(study: &Subject<'_>) -> String {
                 rows.push((name, escaped(text)));
             }
         };
-        told("Command", &job.executable);
+        told("Command", job.command());
         told("Job id", &job.id);
         told("User", job.user.as_deref().unwrap_or_default());
         told("MPI", job.mpi.as_deref().unwrap_or_default());
