@@ -130,3 +130,47 @@ fn a_heatmap_is_sampled_at_its_bins_and_five_times_as_often_for_compat() {
     let text = stdout(&ftio(folder.path(), &["-v", "--layer", "posix", "log.darshan"]));
     assert!(text.contains("bins of 0.8 s: periods below 1.6 s cannot be seen"), "{text}");
 }
+
+#[test]
+fn dxt_tells_files_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    // A checkpoint every 10 s by two ranks, and a log every 3 s.
+    let record = |id: u64, rank: i64, period: f64, length: i64| DxtRecord {
+        id,
+        rank,
+        hostname: "n".into(),
+        shared: false,
+        writes: (0..(100.0 / period) as usize)
+            .map(|i| {
+                let start = 1.0 + period * i as f64;
+                Segment { offset: 0, length, start, end: start + 0.1 * period, thread: None }
+            })
+            .collect(),
+        reads: Vec::new(),
+    };
+    let records = [
+        record(7, 0, 10.0, 1 << 20),
+        record(8, 0, 3.0, 1 << 16),
+        record(7, 1, 10.0, 1 << 20),
+        record(9, 1, 3.0, 9),
+    ];
+    let log = writer().name(8, "/scratch/log").dxt(ModuleId::DXT_POSIX, 1, &records);
+    save(folder.path(), &log);
+    let output = ftio(folder.path(), &["--json", "--per-file", "log.darshan"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let found: Vec<Value> = stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let told: Vec<(&str, u64, f64)> = found
+        .iter()
+        .map(|one| {
+            let period = one["period"].as_f64().unwrap();
+            (one["file"].as_str().unwrap(), one["total_bytes"].as_u64().unwrap(), period.round())
+        })
+        .collect();
+    // The third file has no name in the log.
+    assert_eq!(
+        told,
+        [("/scratch/log", 33 << 16, 3.0), ("/scratch/out", 20 << 20, 10.0)],
+        "{}",
+        stdout(&output)
+    );
+}

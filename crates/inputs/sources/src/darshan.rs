@@ -12,8 +12,8 @@ use super::options::OpenOptions;
 use crate::request::layer::Layer;
 use crate::request::{Class, Request, Span};
 use crate::time::{PER_SECOND, nanoseconds};
-use darshan_log::{Contents, Direction, Heatmap, HeatmapRecord, Limits, Log, ModuleId};
-use std::collections::BTreeMap;
+use darshan_log::{Contents, Direction, Heatmap, HeatmapRecord, Limits, Log, ModuleId, Names};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// The log itself tells the version first and then, in either byte order, the number 6567223. A Darshan 2 log
@@ -245,8 +245,15 @@ impl Feed for Requests {
         job.warnings.extend(self.left_out);
         let mut dxt =
             if self.module == ModuleId::DXT_MPIIO { self.log.dxt_mpiio() } else { self.log.dxt_posix() };
+        // Damaged names are told where they are asked for; the requests are there without them.
+        let names =
+            if intake.wants_files() { self.log.names().unwrap_or_default() } else { Names::default() };
+        let mut numbers: HashMap<u64, Option<u32>> = HashMap::new();
         let mut read = || -> darshan_log::Result<()> {
             while let Some(head) = dxt.next_head()? {
+                let number =
+                    numbers.entry(head.id).or_insert_with(|| Some(intake.add_file(names.get(head.id)?)));
+                intake.enter(*number);
                 while let Some((direction, segment)) = dxt.next_segment()? {
                     let place = || format!("DXT record {:016x}", head.id);
                     let Ok(bytes) = u64::try_from(segment.length) else {

@@ -3,7 +3,7 @@
 use super::bandwidth_piece::BandwidthPiece;
 use super::error::SourceError;
 use super::job::{Job, Source};
-use crate::request::{Request, Span};
+use crate::request::{Batch, Detail, Request, Span};
 use std::collections::BTreeSet;
 
 /// How many are handed on at a time. Each batch that ends later than all before may make bins wider, which
@@ -34,6 +34,14 @@ impl<F: Feed> Source for Fed<F> {
         self.run(span, Sink::Requests(visit))
     }
 
+    fn read_detailed(
+        self: Box<Self>,
+        span: Span,
+        visit: &mut dyn FnMut(Batch<'_>),
+    ) -> Result<Job, SourceError> {
+        self.run(span, Sink::Details(visit))
+    }
+
     fn read_pieces(
         self: Box<Self>,
         span: Span,
@@ -48,7 +56,10 @@ impl<F: Feed> Fed<F> {
         let mut intake = Intake {
             sink,
             requests: Vec::new(),
+            details: Vec::new(),
             phases: Vec::new(),
+            files: Vec::new(),
+            file: None,
             taken: 0,
             ranks: Ranks::default(),
             last_rank: None,
@@ -62,6 +73,7 @@ impl<F: Feed> Fed<F> {
 
 enum Sink<'a> {
     Requests(&'a mut dyn FnMut(&[Request])),
+    Details(&'a mut dyn FnMut(Batch<'_>)),
     Phases(&'a mut dyn FnMut(&[BandwidthPiece])),
 }
 
@@ -69,7 +81,11 @@ enum Sink<'a> {
 pub(super) struct Intake<'a> {
     sink: Sink<'a>,
     requests: Vec<Request>,
+    details: Vec<Detail>,
     phases: Vec<BandwidthPiece>,
+    /// Names of the files so far, and the number of that to which what follows belongs.
+    files: Vec<String>,
+    file: Option<u32>,
     taken: u64,
     ranks: Ranks,
     last_rank: Option<u32>,
@@ -96,6 +112,12 @@ impl Intake<'_> {
                     self.requests.clear();
                 }
             }
+            Sink::Details(_) => {
+                self.details.push(Detail { file: self.file, ..Detail::new(request) });
+                if self.details.len() == BATCH {
+                    self.hand_on_details();
+                }
+            }
             Sink::Phases(visit) => {
                 self.phases.push(phase);
                 if self.phases.len() == BATCH {
@@ -104,6 +126,30 @@ impl Intake<'_> {
                 }
             }
         }
+    }
+
+    /// Does anybody ask for files?
+    pub fn wants_files(&self) -> bool {
+        matches!(self.sink, Sink::Details(_))
+    }
+
+    /// A file that was not named before; its number.
+    pub fn add_file(&mut self, name: &str) -> u32 {
+        self.files.push(name.to_owned());
+        self.files.len() as u32 - 1
+    }
+
+    /// What follows belongs to this file.
+    pub fn enter(&mut self, file: Option<u32>) {
+        self.file = file;
+    }
+
+    fn hand_on_details(&mut self) {
+        let files: Vec<(u32, &str)> = (0..).zip(self.files.iter().map(String::as_str)).collect();
+        if let Sink::Details(visit) = &mut self.sink {
+            visit(Batch { requests: &self.details, files: &files });
+        }
+        self.details.clear();
     }
 
     /// Something that cannot be a request.
@@ -115,6 +161,7 @@ impl Intake<'_> {
     fn finish(mut self, name: String, mut job: Job) -> Result<Job, SourceError> {
         match &mut self.sink {
             Sink::Requests(visit) => visit(&self.requests),
+            Sink::Details(_) => self.hand_on_details(),
             Sink::Phases(visit) => visit(&self.phases),
         }
         if let Some(first) = self.first_left_out {
