@@ -39,6 +39,8 @@ pub enum State {
     Finished,
     /// It ended without saying so: killed, or silent for too long.
     Lost,
+    /// It reached its end, and what was recorded of it is not all there.
+    Partial,
 }
 
 impl State {
@@ -47,11 +49,14 @@ impl State {
             State::Running => "running",
             State::Finished => "finished",
             State::Lost => "lost",
+            State::Partial => "partial",
         }
     }
 
     pub fn from_name(name: &str) -> Option<Self> {
-        [State::Running, State::Finished, State::Lost].into_iter().find(|state| state.name() == name)
+        [State::Running, State::Finished, State::Lost, State::Partial]
+            .into_iter()
+            .find(|state| state.name() == name)
     }
 }
 

@@ -283,7 +283,6 @@ fn predict_job(service: &Service, id: i64) -> anyhow::Result<()> {
         job.outstanding = outstanding;
         if let Some(found) = &found {
             (job.row.period, job.row.confidence) = (found.period, found.period.map(|_| found.confidence));
-            job.row.io_share = found.characterization.r_io_of_job;
         }
         job.detection = found;
     }

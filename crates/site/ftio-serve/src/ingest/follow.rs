@@ -202,8 +202,8 @@ impl Followed {
             return Begun::NotYet;
         }
         let id = service.writer().transaction(|store| match store.same_run(&row)? {
-            Some((_, State::Finished | State::Lost)) => Ok(None),
             Some((id, State::Running)) => Ok(Some(id)),
+            Some(_) => Ok(None),
             None => store.insert_job(&row).map(Some),
         });
         let id = match service.stored(id) {
