@@ -41,16 +41,16 @@ const OF_JOBS: [Metric; 11] = [
         "ftio_job_next_phase_start_timestamp_seconds",
         Gauge,
         "When the next I/O phase is expected to begin.",
-        |job| Some(job.row.start + job.detection.as_ref()?.next_phase?.start),
+        |job| Some(job.row.start + job.expected()?.0),
     ),
     (
         "ftio_job_next_phase_end_timestamp_seconds",
         Gauge,
         "When the next I/O phase is expected to end.",
-        |job| Some(job.row.start + job.detection.as_ref()?.next_phase?.end),
+        |job| Some(job.row.start + job.expected()?.1),
     ),
     ("ftio_job_next_phase_bytes", Gauge, "Bytes that the next I/O phase is expected to move.", |job| {
-        Some(job.detection.as_ref()?.next_phase?.bytes as f64)
+        Some(job.expected()?.2 as f64)
     }),
     ("ftio_job_ranks", Gauge, "Ranks of the job.", |job| Some(job.row.desc.size as f64)),
     ("ftio_job_start_timestamp_seconds", Gauge, "When the job began.", |job| Some(job.row.start)),

@@ -62,7 +62,7 @@ pub fn trace(
         Ok(row.id)
     })?;
     let live = service.running().remove(id);
-    service.was_stored(&row, detection.to_string().len());
+    service.was_stored(&row, &read.series, detection.to_string().len());
     judge_last(service, live.as_ref(), found);
     service.stats.traces_read.add(1);
     told(service, &row);
@@ -133,7 +133,7 @@ fn keep(service: &Service, mut job: LiveJob, state: State) -> anyhow::Result<Job
         }
         Ok(())
     })?;
-    service.was_stored(&job.row, 2 * job.memory());
+    service.was_stored(&job.row, &job.series, 2 * job.memory());
     Ok(job.row)
 }
 

@@ -214,7 +214,10 @@ impl Followed {
         row.id = id;
         let owner = row.owner;
         let data = serde_json::json!({"id": id, "jobid": row.desc.jobid, "app": row.app});
-        service.running().insert(LiveJob::new(row, FIRST_LEVEL, now()));
+        let mut job = LiveJob::new(row, FIRST_LEVEL, now());
+        // One that is read again, after a restart, was foretold something already.
+        job.foretold = service.reader().predictions(id, 1).ok().and_then(|mut last| last.pop());
+        service.running().insert(job);
         service.tell("began", owner, &data);
         Begun::Job(id)
     }
@@ -239,7 +242,7 @@ impl Followed {
             service.files.put(id, &live.series)
         });
         service.stored(saved);
-        service.was_stored(&live.row, 0);
+        service.was_stored(&live.row, &live.series, 0);
         let data = serde_json::json!({"id": id, "jobid": live.row.desc.jobid, "app": live.row.app});
         service.tell("ended", live.row.owner, &data);
     }

@@ -76,9 +76,9 @@ const TABLE: &[(&str, Check)] = &[
     ("/trace/read?job=live", |v| v["time_serie"] == json!([]) && has(&v["info"]["desc"], &DESC)),
     ("/trace/read?job=live&filter=written_bytes", |v| v["time_serie"][2][1]["Counter"]["value"] == 3e6),
     ("/trace/read?job=live&filter=load", |v| v["time_serie"][0][1]["Gauge"]["total"] == 0.5),
-    ("/trace/plot?jobid=live&filter=written_bytes", |v| *v == json!([[1.0, 0.0], [2.0, 1e6], [3.0, 3e6]])),
+    ("/trace/plot?jobid=live&filter=written_bytes", |v| *v == json!([[1.0, 1e6], [2.0, 1e6], [3.0, 3e6]])),
     ("/trace/plot?jobid=live&filter=written_bytes&derivate=true", |v| {
-        *v == json!([[0.0, 0.0], [1.0, 1e6], [2.0, 2e6]])
+        *v == json!([[0.0, 0.0], [1.0, 0.0], [2.0, 2e6]])
     }),
     ("/trace/metrics?job=live", |v| *v == json!(["load", "written_bytes"])),
     ("/trace/json?jobid=live", |v| {

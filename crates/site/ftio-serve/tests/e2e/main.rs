@@ -13,4 +13,5 @@ mod robust;
 mod server;
 mod shares;
 
+mod times;
 mod traces;

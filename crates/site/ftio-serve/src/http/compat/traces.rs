@@ -1,7 +1,8 @@
 //! `/trace`: series as they are kept.
 
 use crate::http::context::{Answer, Context, Result, absent};
-use crate::series::{Column, Seen};
+use crate::job::Totals;
+use crate::series::{Column, Seen, Series};
 use crate::store::{JobFilter, JobRow};
 use serde_json::{Map, Value, json};
 
@@ -38,7 +39,7 @@ pub fn read(context: &Context) -> Result {
         match series.column(&name) {
             None => return Err(no_metric(&name)),
             Some(Column::Counter(bins)) => {
-                let mut sum = 0.0;
+                let mut sum = first(&context.service.totals(row.id)?, &name);
                 for (i, added) in bins.iter().enumerate() {
                     sum += added;
                     let time = (i + 1) as f64 * period;
@@ -60,6 +61,20 @@ pub fn read(context: &Context) -> Result {
     Ok(Answer::json(&json!({"info": info(context, &row, series.bytes()), "time_serie": points})))
 }
 
+/// Where a running sum began, before anything of it is known.
+fn first(totals: &Totals, name: &str) -> f64 {
+    totals.get(name).map_or(0.0, |total| total.first)
+}
+
+/// Points of a metric: a running sum from where it began.
+fn points(series: &Series, totals: &Totals, name: &str, rate: bool) -> Vec<[f64; 2]> {
+    let mut points = series.points(name, rate);
+    if !rate {
+        points.iter_mut().for_each(|point| point[1] += first(totals, name));
+    }
+    points
+}
+
 fn no_metric(name: &str) -> crate::http::context::Fault {
     absent(format!("{}: no such metric", crate::job::clean(name, 64)))
 }
@@ -76,7 +91,7 @@ pub fn plot(context: &Context) -> Result {
     if series.column(&name).is_none() {
         return Err(no_metric(&name));
     }
-    Ok(Answer::json(&series.points(&name, rate)))
+    Ok(Answer::json(&points(&series, &context.service.totals(row.id)?, &name, rate)))
 }
 
 /// `/trace/metrics`.
@@ -90,9 +105,10 @@ pub fn metrics(context: &Context) -> Result {
 pub fn json(context: &Context) -> Result {
     let row = context.job()?;
     let series = context.service.series(row.id)?;
+    let totals = context.service.totals(row.id)?;
     let mut metrics = Map::new();
     for name in series.columns().keys() {
-        metrics.insert(name.clone(), json!(series.points(name, false)));
+        metrics.insert(name.clone(), json!(points(&series, &totals, name, false)));
         metrics.insert(format!("deriv__{name}"), json!(series.points(name, true)));
     }
     Ok(Answer::json(&json!({"infos": info(context, &row, series.bytes()), "metrics": metrics})))
