@@ -16,6 +16,8 @@ const MAX_VALUE: f64 = 1e100;
 /// Predictions are at least this far apart, in seconds, and in parts of the job's time.
 const MIN_PAUSE: f64 = 5.0;
 const PARTS: f64 = 50.0;
+/// A phase has ended when nothing was moved for this long, and for two bins.
+const QUIET: f64 = 0.125;
 /// A job that never pauses is looked at this often all the same.
 const MAX_PAUSE: f64 = 60.0;
 
@@ -260,7 +262,7 @@ impl LiveJob {
     pub fn is_due(&self) -> bool {
         let bytes = self.row.written_bytes + self.row.read_bytes;
         let (at, before) = self.predicted.unwrap_or((f64::NEG_INFINITY, 0.0));
-        let quiet = self.known - self.last_bytes >= 2.0 * self.series.period();
+        let quiet = self.known - self.last_bytes >= QUIET.max(2.0 * self.series.period());
         let pause = self.known - at;
         let rested = pause >= MIN_PAUSE.max(self.known / PARTS);
         bytes > before && rested && (quiet || pause >= MAX_PAUSE)

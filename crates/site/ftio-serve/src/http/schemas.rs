@@ -49,7 +49,7 @@ const ANSWERS: &[(Method, &str, &str)] = &[
     (
         Method::Get,
         "/api/v1/jobs/{id}",
-        "JOB+{totals:<TOTAL>,metrics:[s],series_period:n,series_bytes:i,series_damaged:b,has_trace:b}",
+        "JOB+{totals:<TOTAL>,metrics:[s],series_period:n,series_bytes:i,rhythms:[{direction:s,period:n,confidence:n}],series_damaged:b,has_trace:b}",
     ),
     (Method::Get, "/api/v1/jobs/{id}/series", "{metric:s,kind:s?,start:n,period:n,end:n,points:[[n]]}"),
     (

@@ -13,8 +13,6 @@ use sources::time::seconds;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The series of a running job begins with bins of 1/16 s.
-const FIRST_LEVEL: i32 = -4;
 /// Ranks that have nothing to say are waited for this long.
 const GRACE: Duration = Duration::from_secs(2);
 /// How often to see whether the job is dead.
@@ -214,7 +212,7 @@ impl Followed {
         row.id = id;
         let owner = row.owner;
         let data = serde_json::json!({"id": id, "jobid": row.desc.jobid, "app": row.app});
-        let mut job = LiveJob::new(row, FIRST_LEVEL, now());
+        let mut job = LiveJob::new(row, crate::series::FINEST, now());
         // One that is read again, after a restart, was foretold something already.
         job.foretold = service.reader().predictions(id, 1).ok().and_then(|mut last| last.pop());
         service.running().insert(job);

@@ -75,6 +75,8 @@ async function showJob(id) {
     ["Began", clockText(job.start)], [job.end ? "Took" : "Running for", spanText(duration)],
     ["Written", bytesText(job.written_bytes)], ["Read", bytesText(job.read_bytes)], ["Time in I/O", percent(job.io_share)],
     ["Period", job.period ? `${seconds(job.period)} (${percent(job.confidence)})` : "–"],
+    ...job.rhythms.map(one => [one.direction === "read" ? "Reads every" : "Writes every", `${seconds(one.period)} (${percent(one.confidence)})`]),
+    ["Resolution", seconds(job.series_period)],
   ]);
   const kinds = telling(job.categories);
   if (kinds.length) { const p = make("p", view, "Categories: "); p.append(pills(kinds.map(categoryPill))); }
