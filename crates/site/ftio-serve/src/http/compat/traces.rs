@@ -29,36 +29,44 @@ pub fn list(context: &Context) -> Result {
     Ok(Answer::json(&all))
 }
 
-/// `/trace/read`: what is kept of one metric.
+/// `/trace/read`: what is kept of one metric; of all, each by its name, if none is asked for.
 pub fn read(context: &Context) -> Result {
     let row = context.job()?;
     let series = context.service.series(row.id)?;
-    let period = series.period();
-    let mut points: Vec<Value> = Vec::new();
+    let info = info(context, &row, series.bytes());
+    let totals = context.service.totals(row.id)?;
+    let kept = |name: &str, column: &Column| kept(column, row.start, first(&totals, name), series.period());
     if let Some(name) = context.get("filter") {
-        match series.column(&name) {
-            None => return Err(no_metric(&name)),
-            Some(Column::Counter(bins)) => {
-                let mut sum = first(&context.service.totals(row.id)?, &name);
-                for (i, added) in bins.iter().enumerate() {
-                    sum += added;
-                    let time = (i + 1) as f64 * period;
-                    let stamp = ((row.start + time) * 1e6) as u64;
-                    points.push(json!([time, {"Counter": {"ts": stamp, "value": sum}}]));
-                }
-            }
-            Some(Column::Gauge(bins)) => {
-                let seen = |(i, seen): (usize, &Seen)| {
-                    let gauge = json!({
-                        "min": seen.least, "max": seen.greatest, "hits": seen.count, "total": seen.sum,
-                    });
-                    (seen.count > 0.0).then(|| json!([(i as f64 + 0.5) * period, {"Gauge": gauge}]))
-                };
-                points.extend(bins.iter().enumerate().filter_map(seen));
-            }
+        let column = series.column(&name).ok_or_else(|| no_metric(&name))?;
+        return Ok(Answer::json(&json!({"info": info, "time_serie": kept(&name, column)})));
+    }
+    let all: Map<String, Value> =
+        series.columns().iter().map(|(name, column)| (name.clone(), json!(kept(name, column)))).collect();
+    Ok(Answer::json(&json!({"info": info, "time_serie": [], "time_series": all})))
+}
+
+/// Each bin with its time: a counter as what it had come to.
+fn kept(column: &Column, start: f64, first: f64, period: f64) -> Vec<Value> {
+    match column {
+        Column::Counter(bins) => {
+            let mut sum = first;
+            let mut point = |(i, added): (usize, &f64)| {
+                sum += added;
+                let time = (i + 1) as f64 * period;
+                json!([time, {"Counter": {"ts": ((start + time) * 1e6) as u64, "value": sum}}])
+            };
+            bins.iter().enumerate().map(&mut point).collect()
+        }
+        Column::Gauge(bins) => {
+            let seen = |(i, seen): (usize, &Seen)| {
+                let gauge = json!({
+                    "min": seen.least, "max": seen.greatest, "hits": seen.count, "total": seen.sum,
+                });
+                (seen.count > 0.0).then(|| json!([(i as f64 + 0.5) * period, {"Gauge": gauge}]))
+            };
+            bins.iter().enumerate().filter_map(seen).collect()
         }
     }
-    Ok(Answer::json(&json!({"info": info(context, &row, series.bytes()), "time_serie": points})))
 }
 
 /// Where a running sum began, before anything of it is known.
