@@ -278,7 +278,9 @@ fn predict_job(service: &Service, id: i64) -> anyhow::Result<()> {
     service.stats.prediction(begun.elapsed().as_secs_f64());
     let mut foretold = job.foretold.clone();
     if let Some(found) = &found {
-        judge(service, &job, found);
+        if let (Some(hit), Some(foretold)) = (judge(service, &job, found), &mut foretold) {
+            foretold.hit = Some(hit);
+        }
         foretold = keep(service, &job, found, known)?.or(foretold);
     }
     if let Some(job) = service.running().jobs.get_mut(&id) {
@@ -324,14 +326,18 @@ fn keep(
 }
 
 /// Was the last prediction right? The first phase that begins after it was made tells.
-pub fn judge(service: &Service, job: &LiveJob, found: &Detection) {
-    let Some(foretold) = job.foretold.as_ref().filter(|foretold| foretold.hit.is_none()) else { return };
-    let starts = found.phases.iter().map(|phase| job.row.start + phase.start);
-    let Some(came) = starts.into_iter().find(|start| *start > foretold.made) else { return };
+pub fn judge(service: &Service, job: &LiveJob, found: &Detection) -> Option<bool> {
+    let foretold = job.foretold.as_ref().filter(|foretold| foretold.hit.is_none())?;
+    // Phases of reads say nothing about one of writes.
+    if job.detection.as_ref().is_some_and(|before| before.mode != found.mode) {
+        return None;
+    }
+    let mut starts = found.phases.iter().map(|phase| job.row.start + phase.start);
+    let came = starts.find(|start| *start > foretold.made)?;
     let near = foretold.period.map_or(0.0, |period| TOLERANCE * period);
     let hit = (foretold.low..=foretold.high).contains(&came) || (came - foretold.start).abs() <= near;
     let judged = service.writer().judge_prediction(foretold.id, came, hit);
-    service.stored(judged);
+    service.stored(judged).map(|()| hit)
 }
 
 #[cfg(test)]

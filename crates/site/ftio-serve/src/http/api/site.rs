@@ -5,6 +5,7 @@ use crate::ingest::push::{Push, take};
 use crate::job::Origin;
 use crate::live::LiveJob;
 use crate::lock::locked;
+use crate::past::SPAN;
 use crate::service::now;
 use crate::store::Hits;
 use crate::tick::Brief;
