@@ -106,8 +106,8 @@ pub struct IoShare {
 }
 
 impl IoShare {
-    /// Of a layer whose times are those that ranks wait, and of these the seconds of `waiting` for nonblocking
-    /// operations.
+    /// Of a layer whose times are those that ranks wait; `waiting` is what of these goes into nonblocking
+    /// operations, in seconds.
     pub(super) fn new(layer: &LayerUsage, waiting: f64, ranks: Option<u32>, run_time: f64) -> Option<Self> {
         let all = f64::from(ranks.unwrap_or(1).max(1)) * run_time;
         let share = |seconds: f64| seconds / all;
