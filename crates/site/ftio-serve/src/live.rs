@@ -233,6 +233,22 @@ impl LiveJob {
         self.saved = false;
     }
 
+    /// What came is in the series already; where running sums stood may have been saved before that.
+    pub fn apply_sums(&mut self, time: f64, changes: &[Change]) {
+        for (name, kind, value, raw) in changes {
+            let Some(raw) = raw else { continue };
+            let total = self.totals.entry(name.clone()).or_insert_with(|| Total::new(*kind, ""));
+            if total.raw.is_none() {
+                total.first = raw - value;
+            }
+            if total.raw_time.is_none_or(|before| before <= time) {
+                (total.raw, total.raw_time) = (Some(*raw), Some(time));
+            }
+            total.value = self.series.total(name) + total.first;
+        }
+        self.sum_up();
+    }
+
     /// What it moved is what its counters came to.
     pub fn sum_up(&mut self) {
         let value = |name: &str| self.totals.get(name).map_or(0.0, |total| total.value);

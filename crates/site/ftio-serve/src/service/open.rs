@@ -252,7 +252,9 @@ impl Past<'_> {
 
 /// What the journal says of a job, unless its series has it already.
 fn apply(job: &mut LiveJob, record: Record, budget: usize) {
-    if record.n > job.series.journaled {
+    if record.n <= job.series.journaled {
+        job.apply_sums(record.t, &record.values);
+    } else {
         let wall = job.row.start + record.t;
         job.apply(record.t, &record.values, |_| String::new(), wall, budget);
         job.series.journaled = record.n;
