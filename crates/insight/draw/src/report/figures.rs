@@ -2,7 +2,6 @@
 
 use crate::report::Subject;
 use crate::units::{bytes, grouped, percent, seconds, si};
-use inspect::usage::RankUsage;
 use io_advice::Severity;
 
 /// What jobs are compared by; what an input does not tell is absent.
