@@ -140,6 +140,9 @@ pub fn table(summary: &Summary, style: Style, columns: Option<usize>, most_files
             line("", async_line(class));
         }
     }
+    if let Some(share) = summary.io_share {
+        line("Time in I/O", format!("{} of the run, of an average rank", percent(share.all)));
+    }
     if let Some(samples) = summary.samples {
         line("Data", counted(samples, "sample"));
     } else if classes.iter().all(|(_, class, _)| class.ops == 0) && summary.counters.is_none() {

@@ -26,6 +26,14 @@ pub use tui::Tui;
 
 /// Follow until asked to stop, or until everything has ended if that is asked for.
 pub fn run(args: &Args) -> anyhow::Result<Exit> {
+    if let Some(url) = args.traces.iter().find(|path| path.to_string_lossy().contains("://")) {
+        anyhow::bail!(
+            "{}: ftio predict follows files, not servers; a server of ours foretells by itself (/predict), and \
+             what it keeps of a job can be saved and analysed: curl -o job.json \
+             'http://HOST:PORT/trace/json?jobid=ID'; ftio --metric written_bytes job.json",
+            url.display()
+        );
+    }
     let reading = args.prediction.quantity.options()?;
     let options = args.prediction.options();
     let mut traces: Vec<Trace> =

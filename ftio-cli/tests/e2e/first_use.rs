@@ -116,6 +116,9 @@ fn predict_says_what_it_waits_for() {
     std::fs::write(dir.path().join("LICENSE"), "Redistribution and use in source and binary forms").unwrap();
     let output = ftio(dir.path(), &["predict", "--timeout", "2.5", "--poll", "0.5", "LICENSE"]);
     assert!(stderr(&output).contains("LICENSE: unknown format"), "{}", stderr(&output));
+    let output = ftio(dir.path(), &["predict", "http://localhost:1337/metrics"]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stderr(&output).contains("follows files, not servers"), "{}", stderr(&output));
     for target in ["9798", ":99999"] {
         let output = ftio(dir.path(), &["predict", "--prometheus", target, "LICENSE"]);
         assert_eq!(output.status.code(), Some(2), "{target}: {}", stderr(&output));

@@ -1,7 +1,7 @@
 //! A Darshan log, summed up: what each of its modules holds, and the totals of one layer.
 
 use super::module::{HeatmapLayer, ModuleSummary};
-use super::summary::{ClassSummary, FileSummary, JobInfo, Metadata, Summary, clock};
+use super::summary::{ClassSummary, FileSummary, IoShare, JobInfo, Metadata, Summary, clock};
 use super::tally::summarize_source;
 use super::usage::{self, LayerUsage, Meta};
 use darshan_log::{Activity, Contents, Log, ModuleId, ModuleTotals};
@@ -33,6 +33,7 @@ pub(super) fn summarize(opened: DarshanLog) -> Result<Summary, SourceError> {
     let counted = counted(&log, layer, heaviest);
     let info = job_info(&log);
     let job = job(&log, &modules);
+    let usage = usage::darshan::usage(&opened)?;
     // Single requests where the log has them; else what the counters say.
     let mut summary = if traced {
         summarize_source(&name, opened.into_source()?)?
@@ -60,6 +61,8 @@ pub(super) fn summarize(opened: DarshanLog) -> Result<Summary, SourceError> {
     let damaged = modules.values().any(|module| module.damage.is_some());
     summary.damaged = damaged || (!summary.complete && !partial);
     summary.layers = layers(&log);
+    let share = |layer: &LayerUsage| IoShare::new(layer, 0.0, usage.ranks, usage.run_time);
+    summary.io_share = usage.cost_layer().and_then(share);
     summary.job = Some(info);
     summary.modules = Some(modules);
     Ok(summary)

@@ -79,6 +79,8 @@ pub struct Summary {
     pub counters: Option<BTreeMap<String, f64>>,
     /// What went through each layer: "mpiio", "posix", "stdio". Layers are never added up.
     pub layers: BTreeMap<String, LayerUsage>,
+    /// What I/O takes of the run time; `None` where the input does not tell how long operations took.
+    pub io_share: Option<IoShare>,
     /// Of a trace whose ranks are processes without MPI: which ones.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub processes: Vec<ProcessSummary>,
@@ -86,6 +88,37 @@ pub struct Summary {
     pub warnings: Vec<String>,
     /// What else the reader should know.
     pub notes: Vec<String>,
+}
+
+/// Shares of the run time that an average rank spends in I/O.
+#[derive(Clone, Copy, Debug, Default, PartialEq, JsonSchema, Serialize)]
+pub struct IoShare {
+    /// In any of it.
+    pub all: f64,
+    /// Reading, or waiting for nonblocking reads.
+    pub read: f64,
+    /// Writing, or waiting for nonblocking writes.
+    pub write: f64,
+    /// Operations that move no data.
+    pub metadata: f64,
+    /// Of these, waiting for nonblocking operations.
+    pub waiting: f64,
+}
+
+impl IoShare {
+    /// Of a layer whose times are those that ranks wait; `waiting` is what of these goes into nonblocking
+    /// operations, in seconds.
+    pub(super) fn new(layer: &LayerUsage, waiting: f64, ranks: Option<u32>, run_time: f64) -> Option<Self> {
+        let all = f64::from(ranks.unwrap_or(1).max(1)) * run_time;
+        let share = |seconds: f64| seconds / all;
+        (layer.time() > 0.0 && run_time > 0.0).then(|| IoShare {
+            all: share(layer.time()),
+            read: share(layer.read.time),
+            write: share(layer.write.time),
+            metadata: share(layer.meta.time),
+            waiting: share(waiting),
+        })
+    }
 }
 
 /// All operations of a class.

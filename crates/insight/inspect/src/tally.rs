@@ -2,8 +2,8 @@
 
 use super::class_tally::{ClassTally, bytes, duration};
 use super::summary::{
-    Clock, FileSummary, JobInfo, MarkSummary, MergedSummary, Metadata, Overhead, ProcessSummary, SCHEMA,
-    Summary, clock,
+    AsyncSummary, Clock, FileSummary, IoShare, JobInfo, MarkSummary, MergedSummary, Metadata, Overhead,
+    ProcessSummary, SCHEMA, Summary, clock,
 };
 use super::usage::{Flow, LayerUsage, Meta};
 use sources::coverage::{Coverage, CoverageTally, filters};
@@ -20,6 +20,8 @@ use tmio_trace::{Class, Event, Flags, Outcome, RankInfo, TraceLayer};
 pub fn summarize_source(name: &str, source: Box<dyn Source>) -> Result<Summary, SourceError> {
     let mut tally = Tally::default();
     let mut first = None;
+    // What was put into bins has lost its times.
+    let in_bins = source.bin().is_some();
     let job = source.read(Span::Actual, &mut |requests| {
         for request in requests {
             let class = &mut tally.classes[request.class as usize];
@@ -58,7 +60,22 @@ pub fn summarize_source(name: &str, source: Box<dyn Source>) -> Result<Summary, 
         (class.required_bandwidth, class.lost_time) = (None, None);
         class.actual_bandwidth = class.class.bandwidth;
     }
+    summary.io_share = if in_bins { None } else { io_share(&summary) };
     Ok(summary)
+}
+
+/// By the classes of operations, and those that move no data.
+fn io_share(summary: &Summary) -> Option<IoShare> {
+    let lost = |class: &AsyncSummary| class.lost_time.unwrap_or(class.class.time);
+    let flow = |time: f64| Flow { time, ..Flow::default() };
+    let layer = LayerUsage {
+        read: flow(summary.read_sync.time + lost(&summary.read_async)),
+        write: flow(summary.write_sync.time + lost(&summary.write_async)),
+        meta: Meta { ops: 0, time: summary.metadata.map_or(0.0, |metadata| metadata.time) },
+        files: 0,
+    };
+    let waits = [&summary.read_async, &summary.write_async].map(|class| class.lost_time.unwrap_or(0.0));
+    IoShare::new(&layer, waits.iter().sum(), summary.ranks, summary.t_end - summary.t_start)
 }
 
 /// Read one of our own traces and sum it up.
@@ -239,7 +256,7 @@ impl Tally {
         };
         let processes = self.ranks.values().filter(|_| is_tree).map(process).collect();
         let [write_sync, read_sync, write_async, read_async] = &self.classes;
-        Summary {
+        let mut summary = Summary {
             schema: SCHEMA,
             source: name.to_owned(),
             ranks: outcome.header.as_ref().map(|header| header.ranks).or(counted),
@@ -273,6 +290,7 @@ impl Tally {
             modules: None,
             counters: None,
             layers,
+            io_share: None,
             processes,
             job: outcome.header.map(|header| JobInfo {
                 id: header.job,
@@ -288,7 +306,9 @@ impl Tally {
             files: self.files.into_values().collect(),
             warnings: outcome.warnings,
             notes,
-        }
+        };
+        summary.io_share = io_share(&summary);
+        summary
     }
 }
 

@@ -58,7 +58,7 @@ impl Job<'_> {
 
     /// The same of the layer that the program calls, which has the most time.
     fn cost_share(&self) -> Option<f64> {
-        self.share_of(self.usage.cost_layer(self.summary.modules.is_some())?)
+        self.share_of(self.usage.cost_layer()?)
     }
 
     fn share_of(&self, layer: &LayerUsage) -> Option<f64> {

@@ -2,7 +2,14 @@
 
 use crate::job::{READ, WRITTEN};
 use crate::series::Series;
-use mosaic::{Operation, Run, Thresholds, categorize};
+use mosaic::{Findings, Operation, Run, Thresholds, categorize};
+
+/// Of a Darshan log, by its counters: it may not tell when it moved which bytes.
+pub fn of_log(log: &darshan_log::Log) -> Vec<String> {
+    let thresholds = Thresholds::default();
+    let read = mosaic::log::read(log, &Default::default(), &thresholds);
+    read.map_or_else(|_| Vec::new(), |read| told(&categorize(&read.run, &thresholds, false)))
+}
 
 /// Of what a job moved over time. Bins are narrower than gaps that the method closes anyway.
 pub fn of_series(series: &Series, ranks: i64, run_time: f64) -> Vec<String> {
@@ -22,8 +29,12 @@ pub fn of_series(series: &Series, ranks: i64, run_time: f64) -> Vec<String> {
         writes: operations(WRITTEN),
         ..Run::default()
     };
-    let found = categorize(&run, &Thresholds::default(), false).categories();
-    // Of metadata operations a series knows nothing, and what reads and writes have in common is in both.
+    told(&categorize(&run, &Thresholds::default(), false))
+}
+
+/// Of metadata operations a series knows nothing, and what reads and writes have in common is in both.
+fn told(found: &Findings) -> Vec<String> {
+    let found = found.categories();
     let known = found.iter().filter(|one| !one.is_derived() && !one.name().starts_with("metadata_"));
     known.map(|one| one.name().to_owned()).collect()
 }

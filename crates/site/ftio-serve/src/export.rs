@@ -23,7 +23,7 @@ const HEADERS: &str = "Content-Type: application/x-protobuf\r\nContent-Encoding:
 pub fn run(service: &Service, url: &str, stop: &AtomicBool) {
     let mut waiting: VecDeque<Vec<u8>> = VecDeque::new();
     every(EXPORT_PAUSE, stop, || {
-        match metrics_text(service, &Viewer::ALL, None) {
+        match metrics_text(service, &Viewer::ALL, &Default::default()) {
             Ok(text) => waiting.extend(requests(&text, now())),
             Err(error) => service.stats.problem("metrics", Some(error.to_string())),
         }

@@ -39,6 +39,8 @@ pub enum State {
     Finished,
     /// It ended without saying so: killed, or silent for too long.
     Lost,
+    /// It reached its end, and what was recorded of it is not all there.
+    Partial,
 }
 
 impl State {
@@ -47,11 +49,14 @@ impl State {
             State::Running => "running",
             State::Finished => "finished",
             State::Lost => "lost",
+            State::Partial => "partial",
         }
     }
 
     pub fn from_name(name: &str) -> Option<Self> {
-        [State::Running, State::Finished, State::Lost].into_iter().find(|state| state.name() == name)
+        [State::Running, State::Finished, State::Lost, State::Partial]
+            .into_iter()
+            .find(|state| state.name() == name)
     }
 }
 
@@ -107,7 +112,10 @@ pub struct Total {
     /// Of a gauge: least, greatest, sum and number of all values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seen: Option<[f64; 4]>,
-    /// Of a counter that comes as a running sum: the last one that came.
+    /// Of a counter that comes as a running sum: the first one that came. When that was added nobody knows.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub first: f64,
+    /// And the last one that came.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw: Option<f64>,
     /// And when that was, or of a gauge when its last value was, in seconds of job time.
@@ -117,11 +125,12 @@ pub struct Total {
 
 impl Total {
     pub fn counter(value: f64, time: f64) -> Self {
-        Total { kind: Kind::Counter, value, doc: String::new(), time, seen: None, raw: None, raw_time: None }
+        Total { value, time, ..Total::new(Kind::Counter, "") }
     }
 
     pub fn new(kind: Kind, doc: &str) -> Self {
-        Total { kind, value: 0.0, doc: doc.to_owned(), time: 0.0, seen: None, raw: None, raw_time: None }
+        let doc = doc.to_owned();
+        Total { kind, value: 0.0, doc, time: 0.0, seen: None, first: 0.0, raw: None, raw_time: None }
     }
 
     /// Add an increment, or a value that was seen.
@@ -136,6 +145,10 @@ impl Total {
             }
         }
     }
+}
+
+fn is_zero(value: &f64) -> bool {
+    *value == 0.0
 }
 
 /// All metrics of a job, by name.

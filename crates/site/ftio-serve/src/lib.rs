@@ -35,6 +35,7 @@ pub mod job;
 mod judged;
 pub mod live;
 mod lock;
+mod past;
 pub mod priorities;
 pub mod refusals;
 pub mod running;

@@ -3,7 +3,7 @@
 use crate::job::{JobDesc, Kind, Origin, READ, READS, Total, Totals, WRITES, WRITTEN, clean};
 use crate::series::Series;
 use crate::series::journal::Change;
-use crate::store::JobRow;
+use crate::store::{JobRow, PredictionRow};
 use ftio_core::detect::detection::Detection;
 use sources::request::{Class, Request};
 use sources::time::seconds;
@@ -16,6 +16,8 @@ const MAX_VALUE: f64 = 1e100;
 /// Predictions are at least this far apart, in seconds, and in parts of the job's time.
 const MIN_PAUSE: f64 = 5.0;
 const PARTS: f64 = 50.0;
+/// A phase has ended when nothing was moved for this long, and for two bins.
+const QUIET: f64 = 0.125;
 /// A job that never pauses is looked at this often all the same.
 const MAX_PAUSE: f64 = 60.0;
 
@@ -46,8 +48,8 @@ pub struct LiveJob {
     pub detection: Option<Detection>,
     /// Job time and bytes of the last prediction.
     predicted: Option<(f64, f64)>,
-    /// The prediction whose phase has not come yet, by its number, and when it was made in job time.
-    pub outstanding: Option<(i64, f64)>,
+    /// The last prediction; it is not judged before its phase has come.
+    pub foretold: Option<PredictionRow>,
     /// Connections over which it comes; it ends with the last.
     pub connections: usize,
     /// Whether details were saved since the last change.
@@ -74,7 +76,7 @@ impl LiveJob {
             known: 0.0,
             detection: None,
             predicted: None,
-            outstanding: None,
+            foretold: None,
             connections: 0,
             saved: false,
             is_over: false,
@@ -103,6 +105,11 @@ impl LiveJob {
     /// What it came to, as it was stored.
     pub fn restore(&mut self, totals: Totals) {
         self.docs = totals.values().map(|total| total.doc.len()).sum();
+        // A value tells its time more exactly than its bin does.
+        let told = totals.values().filter_map(|total| total.raw_time).max_by(f64::total_cmp);
+        self.known = told.unwrap_or(self.known);
+        let moved = [WRITTEN, READ].into_iter().flat_map(|name| self.series.moved(name));
+        self.last_bytes = moved.map(|(_, to, _)| to).fold(0.0, f64::max).min(self.known);
         self.totals = totals;
     }
 
@@ -126,6 +133,7 @@ impl LiveJob {
             self.count(operations, 1.0, now);
             self.last_bytes = self.last_bytes.max(end);
         }
+        self.known = self.known.max(self.last_bytes);
         self.hear(now);
         self.saved = false;
     }
@@ -168,7 +176,8 @@ impl LiveJob {
         if kind == Kind::Gauge || !is_sum {
             return (kind == Kind::Gauge || value >= 0.0).then_some((name, kind, value, None));
         }
-        let before = known.and_then(|known| known.raw).unwrap_or(0.0);
+        // The first one tells where it begins, and not when that was added.
+        let before = known.and_then(|known| known.raw).unwrap_or(value);
         // Sent twice, or late: a sum that is older than what is known says nothing, and must not be taken for
         // one that has begun anew.
         let latest = known.and_then(|known| known.raw_time).unwrap_or(f64::NEG_INFINITY);
@@ -201,8 +210,12 @@ impl LiveJob {
             let total = self.totals.entry(name.clone()).or_insert_with(new);
             let latest = total.value;
             total.add(*value, now);
-            if raw.is_some() {
-                (total.raw, total.raw_time) = (*raw, Some(time));
+            if let Some(raw) = raw {
+                if total.raw.is_none() {
+                    total.first += raw - value;
+                    total.value += raw - value;
+                }
+                (total.raw, total.raw_time) = (Some(*raw), Some(time));
             } else if *kind == Kind::Gauge {
                 // One that comes late does not say how it is now.
                 match total.raw_time.filter(|before| time < *before) {
@@ -210,25 +223,62 @@ impl LiveJob {
                     None => total.raw_time = Some(time),
                 }
             }
-            match name.as_str() {
-                WRITTEN => self.row.written_bytes += value,
-                READ => self.row.read_bytes += value,
-                _ => {}
-            }
             if matches!(name.as_str(), WRITTEN | READ) && *value > 0.0 {
                 self.last_bytes = self.last_bytes.max(time);
             }
         }
+        self.sum_up();
         self.known = self.known.max(time);
         self.hear(now);
         self.saved = false;
+    }
+
+    /// What came is in the series already; where running sums stood may have been saved before that.
+    pub fn apply_sums(&mut self, time: f64, changes: &[Change]) {
+        for (name, kind, value, raw) in changes {
+            let Some(raw) = raw else { continue };
+            let total = self.totals.entry(name.clone()).or_insert_with(|| Total::new(*kind, ""));
+            if total.raw.is_none() {
+                total.first = raw - value;
+            }
+            if total.raw_time.is_none_or(|before| before <= time) {
+                (total.raw, total.raw_time) = (Some(*raw), Some(time));
+            }
+            total.value = self.series.total(name) + total.first;
+        }
+        self.sum_up();
+    }
+
+    /// What it moved is what its counters came to.
+    pub fn sum_up(&mut self) {
+        let value = |name: &str| self.totals.get(name).map_or(0.0, |total| total.value);
+        (self.row.written_bytes, self.row.read_bytes) = (value(WRITTEN), value(READ));
+    }
+
+    /// When the next phase begins and ends, in job time, and its bytes. If bytes were moved when it was
+    /// expected it has come, and the next one is that after it.
+    pub fn expected(&self) -> Option<(f64, f64, u64)> {
+        let found = self.detection.as_ref()?;
+        let next = found.next_phase?;
+        let period = found.period.filter(|period| *period > 0.0);
+        let has_come = self.last_bytes >= next.start_low && self.known > next.end;
+        let shift = match period.filter(|_| has_come) {
+            Some(period) => ((self.known - next.end) / period).ceil() * period,
+            None => 0.0,
+        };
+        Some((next.start + shift, next.end + shift, next.bytes))
+    }
+
+    /// Up to when it is known what it does, in seconds since 1970.
+    pub fn known_until(&self) -> f64 {
+        self.row.start + self.known
     }
 
     /// Is it time to look at the period again? When a phase has ended, and not too often.
     pub fn is_due(&self) -> bool {
         let bytes = self.row.written_bytes + self.row.read_bytes;
         let (at, before) = self.predicted.unwrap_or((f64::NEG_INFINITY, 0.0));
-        let quiet = self.known - self.last_bytes >= 2.0 * self.series.period();
+        let quiet = self.known - self.last_bytes >= QUIET.max(2.0 * self.series.period());
         let pause = self.known - at;
         let rested = pause >= MIN_PAUSE.max(self.known / PARTS);
         bytes > before && rested && (quiet || pause >= MAX_PAUSE)

@@ -207,6 +207,8 @@ pub struct Brief {
     next_start: Option<f64>,
     next_end: Option<f64>,
     next_bytes: Option<u64>,
+    /// Up to when it is known what it does.
+    known: f64,
     lag: f64,
     spark: Vec<f64>,
 }
@@ -214,7 +216,7 @@ pub struct Brief {
 impl Brief {
     pub fn of(job: &LiveJob, time: f64) -> Self {
         let found = job.detection.as_ref();
-        let next = found.and_then(|found| found.next_phase);
+        let next = job.expected();
         Brief {
             owner: job.row.owner,
             id: job.row.id,
@@ -228,9 +230,10 @@ impl Brief {
             read_bytes: job.row.read_bytes,
             period: found.and_then(|found| found.period),
             confidence: found.map(|found| found.confidence),
-            next_start: next.map(|next| job.row.start + next.start),
-            next_end: next.map(|next| job.row.start + next.end),
-            next_bytes: next.map(|next| next.bytes),
+            next_start: next.map(|(start, ..)| job.row.start + start),
+            next_end: next.map(|(_, end, _)| job.row.start + end),
+            next_bytes: next.map(|(.., bytes)| bytes),
+            known: job.known_until(),
             lag: time - job.last,
             spark: job.spark(time, SPARK),
         }
@@ -273,17 +276,18 @@ fn predict_job(service: &Service, id: i64) -> anyhow::Result<()> {
     let known = job.known;
     let found = foresee::of_bytes(&job.row.desc.jobid, &job.series, job.row.desc.size, known);
     service.stats.prediction(begun.elapsed().as_secs_f64());
-    let mut outstanding = None;
+    let mut foretold = job.foretold.clone();
     if let Some(found) = &found {
-        judge(service, &job, found);
-        outstanding = keep(service, &job, found, known)?;
+        if let (Some(hit), Some(foretold)) = (judge(service, &job, found), &mut foretold) {
+            foretold.hit = Some(hit);
+        }
+        foretold = keep(service, &job, found, known)?.or(foretold);
     }
     if let Some(job) = service.running().jobs.get_mut(&id) {
         job.looked(known);
-        job.outstanding = outstanding;
+        job.foretold = foretold;
         if let Some(found) = &found {
             (job.row.period, job.row.confidence) = (found.period, found.period.map(|_| found.confidence));
-            job.row.io_share = found.characterization.r_io_of_job;
         }
         job.detection = found;
     }
@@ -291,16 +295,19 @@ fn predict_job(service: &Service, id: i64) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Keep what was foretold. Its number, and when it was made in job time.
+/// Keep what was foretold: nothing if that was done already, as before a restart.
 fn keep(
     service: &Service,
     job: &LiveJob,
     found: &Detection,
     known: f64,
-) -> anyhow::Result<Option<(i64, f64)>> {
+) -> anyhow::Result<Option<PredictionRow>> {
     let Some(next) = found.next_phase.filter(|next| !next.provisional) else { return Ok(None) };
     let at = |time: f64| job.row.start + time;
-    let row = PredictionRow {
+    if job.foretold.as_ref().is_some_and(|before| at(known) <= before.made) {
+        return Ok(None);
+    }
+    let mut row = PredictionRow {
         id: 0,
         job: job.row.id,
         made: at(known),
@@ -314,20 +321,23 @@ fn keep(
         came: None,
         hit: None,
     };
-    let id = service.writer().insert_prediction(&row)?;
-    Ok(Some((id, known)))
+    row.id = service.writer().insert_prediction(&row)?;
+    Ok(Some(row))
 }
 
-/// Was the last prediction right? The first phase after it tells.
-pub fn judge(service: &Service, job: &LiveJob, found: &Detection) {
-    let Some((id, made)) = job.outstanding else { return };
-    let before = job.detection.as_ref();
-    let Some(next) = before.and_then(|before| before.next_phase) else { return };
-    let Some(came) = found.phases.iter().map(|phase| phase.start).find(|start| *start > made) else { return };
-    let near = before.and_then(|before| before.period).map_or(0.0, |period| TOLERANCE * period);
-    let hit = (next.start_low..=next.start_high).contains(&came) || (came - next.start).abs() <= near;
-    let judged = service.writer().judge_prediction(id, job.row.start + came, hit);
-    service.stored(judged);
+/// Was the last prediction right? The first phase that begins after it was made tells.
+pub fn judge(service: &Service, job: &LiveJob, found: &Detection) -> Option<bool> {
+    let foretold = job.foretold.as_ref().filter(|foretold| foretold.hit.is_none())?;
+    // Phases of reads say nothing about one of writes.
+    if job.detection.as_ref().is_some_and(|before| before.mode != found.mode) {
+        return None;
+    }
+    let mut starts = found.phases.iter().map(|phase| job.row.start + phase.start);
+    let came = starts.find(|start| *start > foretold.made)?;
+    let near = foretold.period.map_or(0.0, |period| TOLERANCE * period);
+    let hit = (foretold.low..=foretold.high).contains(&came) || (came - foretold.start).abs() <= near;
+    let judged = service.writer().judge_prediction(foretold.id, came, hit);
+    service.stored(judged).map(|()| hit)
 }
 
 #[cfg(test)]

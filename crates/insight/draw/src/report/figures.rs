@@ -2,7 +2,6 @@
 
 use crate::report::Subject;
 use crate::units::{bytes, grouped, percent, seconds, si};
-use inspect::usage::RankUsage;
 use io_advice::Severity;
 
 /// What jobs are compared by; what an input does not tell is absent.
@@ -91,14 +90,8 @@ impl Figures {
     pub fn of(study: &Subject<'_>) -> Self {
         let usage = study.usage;
         let layer = usage.layer.as_deref().and_then(|name| usage.layers.get(name));
-        let cost = study.cost_layer;
-        let ranks = f64::from(usage.ranks.unwrap_or(1).max(1));
+        let share = study.summary.io_share;
         let detection = study.analysis.ok().map(|analysis| &analysis.detection);
-        let timed = usage.by_rank.iter().map(RankUsage::time).sum::<f64>();
-        let io_time = cost.map(|layer| match usage.layer.as_deref() {
-            Some("mpiio") if timed > 0.0 => timed / ranks,
-            _ => (layer.read.time + layer.write.time + layer.meta.time) / ranks,
-        });
         let phases = detection.map(|found| &found.phases);
         let mut lengths: Vec<f64> =
             phases.into_iter().flatten().map(|phase| phase.end - phase.start).collect();
@@ -112,8 +105,8 @@ impl Figures {
             bytes_written: layer.map(|layer| layer.write.bytes as f64),
             bytes_read: layer.map(|layer| layer.read.bytes as f64),
             requests: layer.map(|layer| (layer.read.ops + layer.write.ops) as f64),
-            io_time,
-            metadata_time: cost.map(|layer| layer.meta.time / ranks),
+            io_time: share.map(|share| share.all * usage.run_time),
+            metadata_time: share.map(|share| share.metadata * usage.run_time),
             bandwidth: detection.and_then(|found| found.characterization.b_io),
             period: detection.and_then(|found| found.period),
             confidence: detection.filter(|found| found.periodic).map(|found| found.confidence),

@@ -14,7 +14,7 @@ use ftio_core::detect::Analysis;
 use ftio_core::detect::listed_phases::ListedPhase;
 use inspect::participation::Participation;
 use inspect::summary::Summary;
-use inspect::usage::{LayerUsage, Usage};
+use inspect::usage::Usage;
 use io_advice::Finding;
 use io_advice::study::{PhaseRow, Study};
 
@@ -23,8 +23,6 @@ use io_advice::study::{PhaseRow, Study};
 pub struct Subject<'a> {
     pub name: &'a str,
     pub usage: &'a Usage,
-    /// The layer whose times are what the program waits for.
-    pub cost_layer: Option<&'a LayerUsage>,
     pub summary: &'a Summary,
     /// The period and what led to it; or why there is none to be looked for.
     pub analysis: Result<&'a Analysis, &'a str>,
@@ -48,7 +46,6 @@ impl<'a> Subject<'a> {
         Subject {
             name: &study.name,
             usage: &study.usage,
-            cost_layer: study.cost_layer(),
             summary: &study.summary,
             analysis: study.analysis.as_ref().map_err(String::as_str),
             participation: study.phases.iter().map(told).collect(),

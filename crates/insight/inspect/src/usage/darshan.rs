@@ -20,7 +20,7 @@ const LAYERS: [(Layer, &str); 3] =
 const CLASSES: [&str; 10] =
     ["0_100", "100_1K", "1K_10K", "10K_100K", "100K_1M", "1M_4M", "4M_10M", "10M_100M", "100M_1G", "1G_PLUS"];
 
-pub(super) fn usage(opened: &DarshanLog) -> Result<Usage, SourceError> {
+pub(crate) fn usage(opened: &DarshanLog) -> Result<Usage, SourceError> {
     let log = &*opened.log;
     let ranks = u32::try_from(log.job().nprocs).ok().filter(|ranks| *ranks > 0);
     let mut usage = Usage { run_time: log.job().run_time(), ranks, ..Usage::default() };

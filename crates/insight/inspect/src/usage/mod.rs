@@ -11,7 +11,7 @@
 //! files and ranks are those of one layer, [`Usage::layer`].
 
 mod access;
-mod darshan;
+pub(super) mod darshan;
 mod ours;
 mod requests;
 
@@ -55,13 +55,12 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// The layer whose times are what the program waits for. A Darshan log has what MPI-IO does below as
-    /// POSIX again: the longer of the two has all of it. (In our traces each operation is of one layer.)
-    pub fn cost_layer(&self, is_darshan: bool) -> Option<&LayerUsage> {
+    /// The layer whose times are what the program waits for. A Darshan log, which alone has several layers,
+    /// has what MPI-IO does below as POSIX again: the longer of the two has all of it.
+    pub fn cost_layer(&self) -> Option<&LayerUsage> {
         let chosen = self.layers.get(self.layer.as_deref()?)?;
-        let time = |layer: &LayerUsage| layer.read.time + layer.write.time + layer.meta.time;
-        let above = self.layers.get("mpiio").filter(|_| is_darshan);
-        Some(above.filter(|above| time(above) > time(chosen)).unwrap_or(chosen))
+        let above = self.layers.get("mpiio");
+        Some(above.filter(|above| above.time() > chosen.time()).unwrap_or(chosen))
     }
 }
 
@@ -110,6 +109,11 @@ impl LayerUsage {
     /// In both directions.
     pub fn bytes(&self) -> u64 {
         self.read.bytes.saturating_add(self.write.bytes)
+    }
+
+    /// Seconds in any operation, over all ranks.
+    pub fn time(&self) -> f64 {
+        self.read.time + self.write.time + self.meta.time
     }
 }
 

@@ -9,7 +9,7 @@ use ftio_core::detect::{Analysis, Options, detect};
 use ftio_core::signal::lanes::Lanes;
 use inspect::summarize;
 use inspect::summary::Summary;
-use inspect::usage::{LayerUsage, Usage, usage};
+use inspect::usage::{Usage, usage};
 use sources::{Input, Kind, OpenOptions, Opened, SourceError, open};
 
 /// One job.
@@ -27,13 +27,6 @@ pub struct Study {
     pub phases: Vec<PhaseRow>,
     /// What is wrong with its I/O.
     pub findings: Vec<Finding>,
-}
-
-impl Study {
-    /// The layer whose times are what the program waits for.
-    pub fn cost_layer(&self) -> Option<&LayerUsage> {
-        self.usage.cost_layer(self.summary.modules.is_some())
-    }
 }
 
 /// What is asked of studies.

@@ -100,7 +100,7 @@ fn value(job: &LiveJob, metric: &str, time: f64) -> Option<f64> {
         "silent_seconds" => job.heard.elapsed().as_secs_f64(),
         "period" => job.detection.as_ref()?.period?,
         "confidence" => job.detection.as_ref()?.confidence,
-        "io_share" => job.row.io_share?,
+        "io_share" => job.detection.as_ref()?.characterization.r_io_of_job?,
         "run_seconds" => time - job.row.start,
         name => job.totals.get(name)?.value,
     })

@@ -3,8 +3,8 @@
 
 use super::context::{Answer, Context, Result};
 use crate::config::Listen;
-use crate::damage::Kind;
-use crate::job::{Origin, READ, READS, WRITES, WRITTEN};
+use crate::damage;
+use crate::job::{Kind, Origin, READ, READS, Totals, WRITES, WRITTEN};
 use crate::live::LiveJob;
 use crate::service::Service;
 use crate::stats::EDGES;
@@ -41,16 +41,16 @@ const OF_JOBS: [Metric; 11] = [
         "ftio_job_next_phase_start_timestamp_seconds",
         Gauge,
         "When the next I/O phase is expected to begin.",
-        |job| Some(job.row.start + job.detection.as_ref()?.next_phase?.start),
+        |job| Some(job.row.start + job.expected()?.0),
     ),
     (
         "ftio_job_next_phase_end_timestamp_seconds",
         Gauge,
         "When the next I/O phase is expected to end.",
-        |job| Some(job.row.start + job.detection.as_ref()?.next_phase?.end),
+        |job| Some(job.row.start + job.expected()?.1),
     ),
     ("ftio_job_next_phase_bytes", Gauge, "Bytes that the next I/O phase is expected to move.", |job| {
-        Some(job.detection.as_ref()?.next_phase?.bytes as f64)
+        Some(job.expected()?.2 as f64)
     }),
     ("ftio_job_ranks", Gauge, "Ranks of the job.", |job| Some(job.row.desc.size as f64)),
     ("ftio_job_start_timestamp_seconds", Gauge, "When the job began.", |job| Some(job.row.start)),
@@ -60,12 +60,68 @@ const OF_JOBS: [Metric; 11] = [
 pub fn metrics(context: &Context) -> Result {
     let scrapes = context.who.role == crate::viewer::Role::Metrics;
     let sees = if scrapes { Viewer::ALL } else { context.viewer() };
-    let text = text(&context.service, &sees, context.jobid().as_deref())?;
+    let wanted = Wanted {
+        job: context.jobid().filter(|job| !job.is_empty() && job != "main"),
+        node: context.get("node").filter(|node| !node.is_empty()),
+    };
+    let text = text(&context.service, &sees, &wanted)?;
     Ok(Answer::text(CONTENT_TYPE, text))
+}
+
+/// What is asked for: everything, or what is of one job or one node.
+#[derive(Debug, Default)]
+pub struct Wanted {
+    job: Option<String>,
+    node: Option<String>,
+}
+
+impl Wanted {
+    fn takes(&self, job: &LiveJob) -> bool {
+        let desc = &job.row.desc;
+        let node = self.node.as_ref();
+        self.job.as_ref().is_none_or(|jobid| *jobid == desc.jobid)
+            && node.is_none_or(|node| desc.nodelist.split(',').any(|one| one == node))
+    }
+
+    fn is_all(&self) -> bool {
+        self.job.is_none() && self.node.is_none()
+    }
+}
+
+/// Samples of pushed metrics are no more than this: whoever has more asks by job or node.
+const MAX_PUSHED: usize = 50_000;
+
+/// Metrics that were pushed, each with its kind and the labels of whose it is.
+#[derive(Default)]
+struct Pushed {
+    samples: Vec<(Kind, Labels, f64)>,
+    left_out: usize,
+}
+
+impl Pushed {
+    fn add(&mut self, of: &Labels, totals: &Totals, but: &[&str]) {
+        for (name, total) in totals.iter().filter(|(name, _)| !but.contains(&name.as_str())) {
+            if self.samples.len() < MAX_PUSHED {
+                self.samples.push((total.kind, of.and(&Labels::of([("metric", name)])), total.value));
+            } else {
+                self.left_out += 1;
+            }
+        }
+    }
+
+    fn write(&self, out: &mut Text, counter: (&str, &str), gauge: (&str, &str), falls: bool) {
+        let rows =
+            [(Kind::Counter, counter, if falls { Gauge } else { Counter }), (Kind::Gauge, gauge, Gauge)];
+        for (kind, (name, help), shown) in rows {
+            let of_kind = self.samples.iter().filter(|(one, ..)| *one == kind);
+            out.known((name, shown, help), of_kind.map(|(_, labels, value)| (labels, *value)));
+        }
+    }
 }
 
 /// What is said of one job.
 struct Said {
+    id: i64,
     /// `cluster` and `jobid`.
     labels: Labels,
     /// The other labels of the info metric.
@@ -78,6 +134,7 @@ impl Said {
         let desc = &job.row.desc;
         let user = job.row.owner.filter(|_| users).map(crate::users::name).unwrap_or_default();
         Said {
+            id: job.row.id,
             labels: Labels::of([("cluster", &desc.cluster), ("jobid", &desc.jobid)]),
             info: Labels::of([("user", &user), ("partition", &desc.partition), ("app", &job.row.app)]),
             values: OF_JOBS.map(|(.., value)| value(job)),
@@ -86,10 +143,14 @@ impl Said {
 }
 
 /// All jobs that somebody may see, or one, and the service itself.
-pub fn text(service: &Service, sees: &Viewer, only: Option<&str>) -> anyhow::Result<String> {
+pub fn text(service: &Service, sees: &Viewer, wanted: &Wanted) -> anyhow::Result<String> {
     let mut out = Text::default();
-    let (all, jobs, sums) = listed(service, sees, only);
+    let (all, jobs, sums) = listed(service, sees, wanted);
     of_jobs(&mut out, &jobs);
+    let left_out = pushed(&mut out, service, sees, wanted, &jobs);
+    if !wanted.is_all() {
+        return Ok(out.finish());
+    }
     let cluster = Labels::of([("cluster", &service.config.cluster)]);
     for ((name, ..), sum) in OF_JOBS.iter().zip(sums) {
         // It falls when a job ends: no counter.
@@ -98,20 +159,67 @@ pub fn text(service: &Service, sees: &Viewer, only: Option<&str>) -> anyhow::Res
     }
     let hidden = (all - jobs.len()) as f64;
     out.single("ftio_jobs_hidden", Gauge, "Running jobs that are not listed one by one.", hidden);
+    let help = "Samples of pushed metrics that are left out: ask for ?job= or ?node=.";
+    out.single("ftio_samples_hidden", Gauge, help, left_out as f64);
     of_service(&mut out, service)?;
     Ok(out.finish())
 }
 
+/// Metrics that were pushed, of jobs, nodes, and all together. How many are left out.
+fn pushed(out: &mut Text, service: &Service, sees: &Viewer, wanted: &Wanted, jobs: &[Said]) -> usize {
+    let (mut of_jobs, mut of_nodes, mut of_all) = (Pushed::default(), Pushed::default(), Pushed::default());
+    {
+        let running = service.running();
+        for said in jobs {
+            if let Some(job) = running.jobs.get(&said.id) {
+                of_jobs.add(&said.labels, &job.totals, &[WRITTEN, READ, WRITES, READS]);
+            }
+        }
+        let mut seen = std::collections::HashSet::new();
+        let others = running.jobs.values().filter(|job| sees.sees(job.row.owner) && wanted.takes(job));
+        for job in others.filter(|job| matches!(job.row.origin, Origin::Node | Origin::Scrape)) {
+            let name = job.row.desc.jobid.trim_start_matches("Node: ");
+            let labels = Labels::of([("cluster", &job.row.desc.cluster), ("node", name)]);
+            if seen.insert(labels.clone()) {
+                of_nodes.add(&labels, &job.totals, &[]);
+            }
+        }
+    }
+    if wanted.is_all() {
+        let cluster = Labels::of([("cluster", &service.config.cluster)]);
+        of_all.add(&cluster, &service.main(sees).1, &[WRITTEN, READ, WRITES, READS]);
+    }
+    of_jobs.write(
+        out,
+        ("ftio_job_pushed_total", "A counter that a job pushes."),
+        ("ftio_job_pushed", "A gauge that a job pushes."),
+        false,
+    );
+    of_nodes.write(
+        out,
+        ("ftio_node_pushed_total", "A counter of a node or of another server."),
+        ("ftio_node_pushed", "A gauge of a node or of another server."),
+        false,
+    );
+    of_all.write(
+        out,
+        ("ftio_site_pushed_counts", "The sum of a counter over all that runs."),
+        ("ftio_site_pushed", "The mean of a gauge over all that runs."),
+        true,
+    );
+    of_jobs.left_out + of_nodes.left_out + of_all.left_out
+}
+
 /// How many jobs there are, those that are listed, and the sums of all. The text is made later, when nobody
 /// waits for it.
-fn listed(service: &Service, sees: &Viewer, only: Option<&str>) -> (usize, Vec<Said>, [f64; 4]) {
+fn listed(service: &Service, sees: &Viewer, wanted: &Wanted) -> (usize, Vec<Said>, [f64; 4]) {
     let running = service.running();
     let mut jobs: Vec<&LiveJob> = running
         .jobs
         .values()
         .filter(|job| matches!(job.row.origin, Origin::Trace | Origin::Push))
         .filter(|job| sees.sees(job.row.owner))
-        .filter(|job| only.is_none_or(|only| only == job.row.desc.jobid || only == "main"))
+        .filter(|job| wanted.takes(job))
         .collect();
     // Those that move most, if there are too many.
     let bytes = |job: &LiveJob| job.row.written_bytes + job.row.read_bytes;
@@ -160,7 +268,7 @@ fn of_service(out: &mut Text, service: &Service) -> anyhow::Result<()> {
         refused.sample(&Labels::of([("what", what)]), count);
     }
     let mut damaged = out.metric("ftio_damaged_total", Counter, "Data that were found to be damaged.");
-    for kind in Kind::ALL {
+    for kind in damage::Kind::ALL {
         damaged.sample(&Labels::of([("kind", kind.name())]), stats.damage.count(kind));
     }
     let shares = {

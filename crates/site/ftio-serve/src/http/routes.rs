@@ -95,14 +95,14 @@ const fn slow(route: Route) -> Route {
 /// Everything. The first part is the original's; see docs/serve.md.
 pub const ROUTES: &[Route] = &[
     open("/", "", "The page", page::index),
-    of(Get, Metrics, "/metrics", "job?", "Prometheus' text format", prometheus::metrics),
+    of(Get, Metrics, "/metrics", "job? node?", "Prometheus' text format", prometheus::metrics),
     of(Get, Metrics, "/metrics/sd", "", "Targets for Prometheus", prometheus::discovery),
     costly("/job", "jobid?", "A running job and its counters, or all of them", jobs::job),
     get("/job/list", "", "Descriptions of running jobs, then of the latest that have ended", jobs::list),
     get("/queue/list", "", "What squeue says", jobs::queue),
     costly("/queue/model", "jobid", "Measurements for a job that waits, by its comment", jobs::queue_model),
     costly("/trace/list", "", "Series that are kept", traces::list),
-    costly("/trace/read", "jobid filter?", "A series as it is kept", traces::read),
+    costly("/trace/read", "jobid filter?", "Series as they are kept", traces::read),
     costly("/trace/plot", "jobid filter derivate?", "Points of a metric over time", traces::plot),
     slow(of(Post, Jobs, "/trace/plot", "jobid filter derivate?", "The same by POST", traces::plot)),
     get("/trace/metrics", "jobid", "Names of the metrics of a job", traces::metrics),

@@ -18,15 +18,15 @@ const NAMED: &[(&str, &str)] = &[
     (
         "BRIEF",
         "{id:i,jobid:s,origin:s,app:s,size:i,start:n,rate:n,written_bytes:n,read_bytes:n,period:n?,\
-      confidence:n?,next_start:n?,next_end:n?,next_bytes:n?,lag:n,spark:[n]}",
+      confidence:n?,next_start:n?,next_end:n?,next_bytes:n?,known:n,lag:n,spark:[n]}",
     ),
     (
         "PREDICTION",
         "{id:i,job:i,made:n,start:n,low:n,high:n,end:n,bytes:n,period:n?,confidence:n,came:n?,hit:b?}",
     ),
-    ("HITS", "{judged:i,hits:i,mean_error:n?}"),
+    ("HITS", "{judged:i,hits:i,errors:i,median_error:n?}"),
     ("MOVED", "{name:s,jobs:n,written_bytes:n,read_bytes:n}"),
-    ("TOTAL", "{kind:s,value:n,doc?:s,time:n,seen?:[n],raw?:n,raw_time?:n}"),
+    ("TOTAL", "{kind:s,value:n,doc?:s,time:n,seen?:[n],first?:n,raw?:n,raw_time?:n}"),
     (
         "MODEL",
         "{name:s,metric:s,equation:s,rss:n?,smape:n?,smape_left_out:n?,runner_up:s?,points:i,notes:[s]}",
@@ -49,7 +49,7 @@ const ANSWERS: &[(Method, &str, &str)] = &[
     (
         Method::Get,
         "/api/v1/jobs/{id}",
-        "JOB+{totals:<TOTAL>,metrics:[s],series_period:n,series_bytes:i,series_damaged:b,has_trace:b}",
+        "JOB+{totals:<TOTAL>,metrics:[s],series_period:n,series_bytes:i,rhythms:[{direction:s,period:n,confidence:n}],series_damaged:b,has_trace:b}",
     ),
     (Method::Get, "/api/v1/jobs/{id}/series", "{metric:s,kind:s?,start:n,period:n,end:n,points:[[n]]}"),
     (

@@ -28,11 +28,11 @@ pub fn trace(
     let found = read.detection.as_ref();
     row.end = read.end;
     row.desc.end_time = read.end as u64;
-    row.state = if read.complete { State::Finished } else { State::Lost };
+    row.state = read.state;
     row.path = path.to_string_lossy().into_owned();
     row.period = found.and_then(|found| found.period);
     row.confidence = found.filter(|found| found.period.is_some()).map(|found| found.confidence);
-    row.io_share = found.and_then(|found| found.characterization.r_io_of_job);
+    row.io_share = read.io_share;
     let value = |name: &str| read.totals.get(name).map_or(0.0, |total| total.value);
     (row.written_bytes, row.read_bytes) = (value(crate::job::WRITTEN), value(crate::job::READ));
     row.high_findings = high(&findings);
@@ -62,7 +62,7 @@ pub fn trace(
         Ok(row.id)
     })?;
     let live = service.running().remove(id);
-    service.was_stored(&row, detection.to_string().len());
+    service.was_stored(&row, &read.series, detection.to_string().len());
     judge_last(service, live.as_ref(), found);
     service.stats.traces_read.add(1);
     told(service, &row);
@@ -116,7 +116,6 @@ fn keep(service: &Service, mut job: LiveJob, state: State) -> anyhow::Result<Job
         crate::tick::judge(service, &job, found);
         job.row.period = found.period;
         job.row.confidence = found.period.map(|_| found.confidence);
-        job.row.io_share = found.characterization.r_io_of_job;
     }
     job.row.categories = crate::categories::of_series(&job.series, ranks, known);
     service.files.save(std::iter::once((id, &job.series)))?;
@@ -134,7 +133,7 @@ fn keep(service: &Service, mut job: LiveJob, state: State) -> anyhow::Result<Job
         }
         Ok(())
     })?;
-    service.was_stored(&job.row, 2 * job.memory());
+    service.was_stored(&job.row, &job.series, 2 * job.memory());
     Ok(job.row)
 }
 

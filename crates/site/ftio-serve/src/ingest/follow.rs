@@ -13,8 +13,6 @@ use sources::time::seconds;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The series of a running job begins with bins of 1/16 s.
-const FIRST_LEVEL: i32 = -4;
 /// Ranks that have nothing to say are waited for this long.
 const GRACE: Duration = Duration::from_secs(2);
 /// How often to see whether the job is dead.
@@ -202,8 +200,8 @@ impl Followed {
             return Begun::NotYet;
         }
         let id = service.writer().transaction(|store| match store.same_run(&row)? {
-            Some((_, State::Finished | State::Lost)) => Ok(None),
             Some((id, State::Running)) => Ok(Some(id)),
+            Some(_) => Ok(None),
             None => store.insert_job(&row).map(Some),
         });
         let id = match service.stored(id) {
@@ -214,7 +212,10 @@ impl Followed {
         row.id = id;
         let owner = row.owner;
         let data = serde_json::json!({"id": id, "jobid": row.desc.jobid, "app": row.app});
-        service.running().insert(LiveJob::new(row, FIRST_LEVEL, now()));
+        let mut job = LiveJob::new(row, crate::series::FINEST, now());
+        // One that is read again, after a restart, was foretold something already.
+        job.foretold = service.reader().predictions(id, 1).ok().and_then(|mut last| last.pop());
+        service.running().insert(job);
         service.tell("began", owner, &data);
         Begun::Job(id)
     }
@@ -239,7 +240,7 @@ impl Followed {
             service.files.put(id, &live.series)
         });
         service.stored(saved);
-        service.was_stored(&live.row, 0);
+        service.was_stored(&live.row, &live.series, 0);
         let data = serde_json::json!({"id": id, "jobid": live.row.desc.jobid, "app": live.row.app});
         service.tell("ended", live.row.owner, &data);
     }

@@ -1,7 +1,7 @@
 //! A finished trace or log becomes a job: one pass gives its profile, its period and its series.
 
 use super::below::OpenFile;
-use crate::job::{JobDesc, Kind as MetricKind, READ, READS, Total, Totals, WRITES, WRITTEN};
+use crate::job::{JobDesc, READ, READS, State, Total, Totals, WRITES, WRITTEN};
 use crate::series::Series;
 use files::{Dir, Stat};
 use ftio_core::detect::detection::Detection;
@@ -15,6 +15,7 @@ use sources::time::seconds;
 use sources::{Input, Job, Kind, OpenOptions, Opened, Source, SourceError, open, open_parts};
 use std::fs::File;
 use std::path::Path;
+use std::sync::Arc;
 use tmio_trace::frame::{FrameKind, FrameReader};
 use tmio_trace::{Header, RankInfo};
 
@@ -28,8 +29,9 @@ pub struct Read {
     /// Seconds since 1970.
     pub start: f64,
     pub end: f64,
-    /// Did the job reach its end?
-    pub complete: bool,
+    pub state: State,
+    /// Share of the run time that an average rank spends in I/O.
+    pub io_share: Option<f64>,
     pub owner: u32,
     pub totals: Totals,
     pub series: Series,
@@ -66,10 +68,10 @@ fn read(place: &Place<'_>, budget: usize) -> Result<Read, String> {
     let door = place.door;
     let opened = opened(place)?;
     let ours = matches!(opened.kind, Kind::Ours(_));
+    let log = if let Kind::Darshan(log) = &opened.kind { Some(Arc::clone(&log.log)) } else { None };
     let mut series = Series::new(crate::series::FINEST);
-    let mut totals = [0u64; 4];
     let look = |name: &str, source: Box<dyn Source + '_>| {
-        detect(name, Tee { source, series: &mut series, totals: &mut totals, budget }, &Options::default())
+        detect(name, Tee { source, series: &mut series, budget }, &Options::default())
     };
     let text = |error: SourceError| place.named(&error.to_string());
     let (profile, analysis) = profile_and(opened, Box::new(look)).map_err(text)?;
@@ -86,26 +88,54 @@ fn read(place: &Place<'_>, budget: usize) -> Result<Read, String> {
     let (desc, start, end) = describe(&summary, place, &hosts, ours.then(|| header(door)).flatten());
     let length = (end - start).max(0.0);
     measurements.push(("walltime".into(), "Time (s)".into(), length));
-    for (name, value) in [WRITTEN, READ, WRITES, READS].into_iter().zip(totals) {
+    // Of an input that does not tell when, as well: a log of counters.
+    let totals = moved(&summary);
+    for (name, value) in totals {
         measurements.push((
             name.to_owned(),
             if name.ends_with("bytes") { "Size (B)" } else { "Hits" }.into(),
-            value as f64,
+            value,
         ));
     }
-    let categories = crate::categories::of_series(&series, desc.size, length);
+    let categories = match log.filter(|_| series.bins() == 0) {
+        Some(log) => crate::categories::of_log(&log),
+        None => crate::categories::of_series(&series, desc.size, length),
+    };
     Ok(Read {
         categories,
         desc,
         start,
         end,
-        complete: summary.complete,
+        state: state(&summary),
+        io_share: summary.io_share.map(|share| share.all),
         owner: place.about.user,
-        totals: all_totals(&totals, &measurements, end),
+        totals: all_totals(&totals, &summary, &measurements, end),
         series,
         detection,
         measurements,
     })
+}
+
+/// How the job stands. Darshan writes its log when a job ends, so that of one which is damaged, or for which
+/// it had too little memory, a part is missing, and not the end.
+fn state(summary: &Summary) -> State {
+    match (summary.complete, summary.modules.is_some()) {
+        (true, _) => State::Finished,
+        (false, true) => State::Partial,
+        (false, false) => State::Lost,
+    }
+}
+
+/// What was moved, and in how many operations.
+fn moved(summary: &Summary) -> [(&'static str, f64); 4] {
+    let (write, read) = (&summary.write_async.class, &summary.read_async.class);
+    let sum = |one: u64, other: u64| one as f64 + other as f64;
+    [
+        (WRITTEN, sum(summary.write_sync.bytes, write.bytes)),
+        (READ, sum(summary.read_sync.bytes, read.bytes)),
+        (WRITES, sum(summary.write_sync.ops, write.ops)),
+        (READS, sum(summary.read_sync.ops, read.ops)),
+    ]
 }
 
 /// One input; an export of several quantities is no job.
@@ -189,16 +219,30 @@ fn header(door: &Path) -> Option<Header> {
     tmio_trace::parts::first_header(door)
 }
 
-/// Counters as `/job` shows them: the four of every trace, and everything that was measured.
-fn all_totals(counted: &[u64; 4], measurements: &[(String, String, f64)], time: f64) -> Totals {
+/// Counters as `/job` shows them: the four of every trace, what went through each layer, how many files there
+/// are, and everything that was measured.
+fn all_totals(
+    counted: &[(&str, f64); 4],
+    summary: &Summary,
+    measurements: &[(String, String, f64)],
+    time: f64,
+) -> Totals {
     let mut totals = Totals::new();
+    let mut put = |name: String, value: f64| totals.insert(name, Total::counter(value, time));
+    for (name, layer) in &summary.layers {
+        put(format!("{name}_{WRITTEN}"), layer.write.bytes as f64);
+        put(format!("{name}_{READ}"), layer.read.bytes as f64);
+        put(format!("{name}_{WRITES}"), layer.write.ops as f64);
+        put(format!("{name}_{READS}"), layer.read.ops as f64);
+        put(format!("{name}_seconds"), layer.time());
+    }
+    put("files".into(), summary.files.len() as f64);
     for (callpath, metric, value) in measurements {
         let name = crate::apps::metric_name(callpath, metric);
         totals.insert(name, Total { doc: metric.clone(), ..Total::counter(*value, time) });
     }
-    for (name, value) in [WRITTEN, READ, WRITES, READS].into_iter().zip(counted) {
-        totals
-            .insert(name.into(), Total { kind: MetricKind::Counter, ..Total::counter(*value as f64, time) });
+    for (name, value) in counted {
+        totals.insert((*name).to_owned(), Total::counter(*value, time));
     }
     totals
 }
@@ -207,18 +251,15 @@ fn all_totals(counted: &[u64; 4], measurements: &[(String, String, f64)], time: 
 struct Tee<'a, S> {
     source: S,
     series: &'a mut Series,
-    totals: &'a mut [u64; 4],
     budget: usize,
 }
 
 impl<S: Source> Tee<'_, S> {
-    fn add(series: &mut Series, totals: &mut [u64; 4], budget: usize, request: &Request) {
-        let (place, bytes, operations) = match request.class {
-            Class::WriteSync | Class::WriteAsync => (0, WRITTEN, WRITES),
-            _ => (1, READ, READS),
+    fn add(series: &mut Series, budget: usize, request: &Request) {
+        let (bytes, operations) = match request.class {
+            Class::WriteSync | Class::WriteAsync => (WRITTEN, WRITES),
+            _ => (READ, READS),
         };
-        totals[place] += request.bytes;
-        totals[place + 2] += 1;
         series.spread(bytes, seconds(request.start), seconds(request.end), request.bytes, budget);
         series.spread(operations, seconds(request.end), seconds(request.end), 1, budget);
     }
@@ -230,9 +271,9 @@ impl<S: Source> Source for Tee<'_, S> {
     }
 
     fn read(self: Box<Self>, span: Span, visit: &mut dyn FnMut(&[Request])) -> Result<Job, SourceError> {
-        let Tee { source, series, totals, budget } = *self;
+        let Tee { source, series, budget } = *self;
         Box::new(source).read(span, &mut |requests| {
-            requests.iter().for_each(|request| Self::add(series, totals, budget, request));
+            requests.iter().for_each(|request| Self::add(series, budget, request));
             visit(requests);
         })
     }
@@ -242,9 +283,9 @@ impl<S: Source> Source for Tee<'_, S> {
         span: Span,
         visit: &mut dyn FnMut(Batch<'_>),
     ) -> Result<Job, SourceError> {
-        let Tee { source, series, totals, budget } = *self;
+        let Tee { source, series, budget } = *self;
         Box::new(source).read_detailed(span, &mut |batch| {
-            batch.requests.iter().for_each(|detail| Self::add(series, totals, budget, &detail.request));
+            batch.requests.iter().for_each(|detail| Self::add(series, budget, &detail.request));
             visit(batch);
         })
     }

@@ -123,7 +123,7 @@ async function showSite() {
   const q = quality.quality;
   if (!q.judged) empty(view, "None could be judged yet: a phase that was foretold must come first.");
   else {
-    facts(view, [["Judged", `${q.judged}`], ["Right", percent(q.hits / q.judged)], ["Mean error", q.mean_error === null ? "–" : percent(q.mean_error) + " of a period"]]);
+    facts(view, [["Judged", `${q.judged}`], ["Right", percent(q.hits / q.judged)], ["Median error", q.errors ? `${percent(q.median_error)} of a period (of ${q.errors})` : "–"]]);
     table(view, [["Week of", "", week => dayText(week.day)], ["Judged", "number", week => week.judged], ["Right", "number", week => percent(week.hits / week.judged)]], quality.weeks.slice().reverse());
   }
   const bars = (title, rows) => {

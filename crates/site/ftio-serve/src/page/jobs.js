@@ -6,7 +6,7 @@ async function showJobs(given) {
   const words = box("q", "Job id, command, node"), user = box("user", "User"), app = box("app", "Application"), category = box("category", "Category");
   const state = make("select", form);
   state.setAttribute("aria-label", "State");
-  for (const [value, text] of [["", "any state"], ["running", "running"], ["finished", "finished"], ["lost", "lost"]]) {
+  for (const [value, text] of [["", "any state"], ["running", "running"], ["finished", "finished"], ["lost", "lost"], ["partial", "partial"]]) {
     const option = make("option", state, text); option.value = value; option.selected = value === (given.state || "");
   }
   const wanted = () => ({ q: words.value, user: user.value, app: app.value, category: category.value, state: state.value, sort: given.sort, order: given.order });
@@ -47,6 +47,21 @@ async function showJobs(given) {
   await load(null);
 }
 
+// What went through each layer of the trace. Bytes of one are there again in those below it.
+function layersOf(totals) {
+  const value = name => totals[name] && totals[name].value;
+  const layers = ["mpiio", "posix", "stdio"].filter(layer => value(layer + "_seconds") !== undefined);
+  if (!layers.length) return;
+  table(view, [
+    ["Layer", "", layer => ({ mpiio: "MPI-IO", posix: "POSIX", stdio: "STDIO" })[layer]],
+    ["Written", "number", layer => bytesText(value(layer + "_written_bytes"))],
+    ["Writes", "number", layer => value(layer + "_write_operations")],
+    ["Read", "number", layer => bytesText(value(layer + "_read_bytes"))],
+    ["Reads", "number", layer => value(layer + "_read_operations")],
+    ["Time of all ranks", "number", layer => seconds(value(layer + "_seconds"))],
+  ], layers);
+}
+
 async function showJob(id) {
   const mine = visit;
   const job = await ask(`api/v1/jobs/${id}`);
@@ -56,10 +71,12 @@ async function showJob(id) {
   make("p", view, job.command);
   const duration = job.end ? job.end - job.start : Date.now() / 1000 - job.start;
   facts(view, [
-    ["User", job.user || "–"], ["Ranks", String(job.size || "–")], ["Nodes", job.nodelist || "–"], ["Partition", job.partition || "–"],
+    ["User", job.user || "–"], ["Ranks", String(job.size || "–")], ["Nodes", job.nodelist || "–"], ["Files", job.totals.files ? String(job.totals.files.value) : "–"], ["Partition", job.partition || "–"],
     ["Began", clockText(job.start)], [job.end ? "Took" : "Running for", spanText(duration)],
     ["Written", bytesText(job.written_bytes)], ["Read", bytesText(job.read_bytes)], ["Time in I/O", percent(job.io_share)],
     ["Period", job.period ? `${seconds(job.period)} (${percent(job.confidence)})` : "–"],
+    ...job.rhythms.map(one => [one.direction === "read" ? "Reads every" : "Writes every", `${seconds(one.period)} (${percent(one.confidence)})`]),
+    ["Resolution", seconds(job.series_period)],
   ]);
   const kinds = telling(job.categories);
   if (kinds.length) { const p = make("p", view, "Categories: "); p.append(pills(kinds.map(categoryPill))); }
@@ -67,6 +84,7 @@ async function showJob(id) {
   links.append(link("Application", "#/app?" + query({ app: job.app })), " · ");
   if (job.has_trace && job.end) links.append(link("Report", `api/v1/jobs/${id}/report.html`), " · ");
   links.append(link("JSON", `api/v1/jobs/${id}`), " · ", link("Counters", "job?" + query({ job: job.jobid })));
+  layersOf(job.totals);
   const next = make("p", view), place = make("div", view), below = make("div", view);
   let curves = null, chart = null, bands = [];
 
@@ -87,7 +105,7 @@ async function showJob(id) {
     } else if (fresh.length) {
       curves = fresh; bands = phases;
       chart = timeChart(place, "Bandwidth", curves, [0, Math.max(1, ...series.map(one => one.end))], "B/s", bands);
-    } else if (!place.children.length) empty(place, "Nothing was moved yet. With TMIO_FLUSH=finalize a job shows nothing until it ends.");
+    } else if (!place.children.length) empty(place, job.end ? "It is not known when bytes were moved." : "Nothing was moved yet. With TMIO_FLUSH=finalize a job shows nothing until it ends.");
     const ahead = found.next_phase;
     if (ahead && !job.end) next.textContent = `Next phase ${clockText(job.start + ahead.start)}, ${bytesText(ahead.bytes)}.`;
     else next.textContent = (found.reasons || []).join("; ");

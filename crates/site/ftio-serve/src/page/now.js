@@ -8,7 +8,8 @@ async function showNow() {
   const countdown = job => {
     if (!job.next_start) return "–";
     const left = job.next_start - (Date.now() / 1000 - shift);
-    const text = make("span", null, left > 0 ? "in " + spanText(left) : job.next_end > Date.now() / 1000 - shift ? "now" : "overdue");
+    // What comes later than is known may be under way.
+    const text = make("span", null, left > 0 ? "in " + spanText(left) : job.next_end > job.known ? "now" : "overdue");
     if (left < 10 && left > 0) text.className = "soon";
     return text;
   };

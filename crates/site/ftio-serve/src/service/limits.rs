@@ -1,9 +1,10 @@
 //! What one user may have of the service: jobs, memory, and room on the disk.
 
-use super::Service;
+use super::{Service, now};
 use crate::ingest::push::NotTaken;
 use crate::live::LiveJob;
 use crate::lock::locked;
+use crate::series::Series;
 use crate::share::{Full, Payer, Standing};
 use crate::store::JobRow;
 use std::collections::HashMap;
@@ -63,8 +64,9 @@ impl Service {
         Err(Full { what, own: own as usize, allowed: usize::try_from(most).unwrap_or(usize::MAX) })
     }
 
-    /// A job was stored: its series, and texts of this length.
-    pub fn was_stored(&self, row: &JobRow, texts: usize) {
+    /// A job that has ended was stored: its series, and texts of this length.
+    pub fn was_stored(&self, row: &JobRow, series: &Series, texts: usize) {
+        locked(&self.past).add(row, series, now());
         let bytes = ROW + texts as u64 + self.files.size(row.id);
         self.stored.add(&Payer::owner(row.owner), bytes, self.config.disk_of_user);
     }

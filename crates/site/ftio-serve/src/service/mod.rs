@@ -91,6 +91,8 @@ pub struct Service {
     beginning: Mutex<()>,
     models: Mutex<HashMap<ModelsOf, Arc<Fitted>>>,
     pub alarms: Mutex<crate::alarms::Alarms>,
+    /// What jobs moved that have ended.
+    pub past: Mutex<crate::past::Past>,
     pub squeue: Mutex<crate::ingest::slurm::Queue>,
     priorities: Mutex<Priorities>,
     lock: Mutex<Lock>,

@@ -12,7 +12,8 @@ use crate::series::journal::{self, Journal, Record};
 use crate::series::{SeriesFiles, metric_cost};
 use crate::share::Pot;
 use crate::stats::Stats;
-use crate::store::{JobRow, Store, claim};
+use crate::store::{JobFilter, JobRow, Sort, Store, claim};
+use crate::viewer::Viewer;
 use crate::workers::Workers;
 use anyhow::Context;
 use std::collections::BTreeMap;
@@ -22,6 +23,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use tokio::sync::broadcast;
+
+/// Of the jobs that ended last, so many are looked at at the start.
+const MAX_ENDED: usize = 10_000;
 
 impl Service {
     /// Open the data, and bring back the jobs that were running.
@@ -45,6 +49,7 @@ impl Service {
         let mut running = Running::new(Journal::open(&config.data)?, &config);
         let mut writer = writer;
         past.bring_back(&mut writer, &mut running)?;
+        let ended = past.ended(&writer)?;
         let service = Arc::new(Service {
             started: now(),
             opened: Instant::now(),
@@ -64,6 +69,7 @@ impl Service {
             beginning: Mutex::default(),
             models: Mutex::default(),
             alarms: Mutex::new(alarms),
+            past: Mutex::new(ended),
             squeue: Mutex::default(),
             priorities: Mutex::default(),
             lock: Mutex::new(lock),
@@ -120,6 +126,25 @@ impl Past<'_> {
         last = running.jobs.values().map(|job| job.series.journaled).max().unwrap_or(0).max(last);
         running.journal.start_after(last);
         self.end_without_room(&without_room, store, running)
+    }
+
+    /// What jobs moved lately that have ended.
+    fn ended(&self, store: &Store) -> anyhow::Result<crate::past::Past> {
+        let (mut past, time) = (crate::past::Past::default(), now());
+        let latest = JobFilter { sort: Sort::END, limit: MAX_ENDED, ..JobFilter::default() };
+        let latest = store.jobs(&latest, &Viewer::ALL)?.into_iter();
+        for row in latest.take_while(|row| row.end >= time - crate::past::SPAN) {
+            match self.files.load(row.id) {
+                Ok(Some(series)) => past.add(&row, &series, time),
+                Err(damaged) if damaged.new => {
+                    let (id, kept) = (row.id, damaged.aside.display());
+                    self.damages
+                        .add(Damage::Series, &format!("the series of job {id}: it is kept as {kept}"));
+                }
+                Ok(None) | Err(_) => {}
+            }
+        }
+        Ok(past)
     }
 
     /// Jobs for which there is no room have ended: they are stored as far as they are known, some at a time.
@@ -213,6 +238,7 @@ impl Past<'_> {
             }
             Err(_) => {}
         }
+        job.foretold = store.predictions(id, 1)?.pop();
         if let Some((totals, _, _)) = store.details(id)? {
             job.restore(totals);
         }
@@ -221,18 +247,19 @@ impl Past<'_> {
             job.series.columns().keys().map(|name| (name.clone(), job.series.total(name))).collect();
         for (name, sum) in sums {
             if let Some(total) = job.totals.get_mut(&name).filter(|total| total.kind == Kind::Counter) {
-                total.value = sum;
+                total.value = sum + total.first;
             }
         }
-        let value = |name: &str| job.totals.get(name).map_or(0.0, |total| total.value);
-        (job.row.written_bytes, job.row.read_bytes) = (value(crate::job::WRITTEN), value(crate::job::READ));
+        job.sum_up();
         Ok(job)
     }
 }
 
 /// What the journal says of a job, unless its series has it already.
 fn apply(job: &mut LiveJob, record: Record, budget: usize) {
-    if record.n > job.series.journaled {
+    if record.n <= job.series.journaled {
+        job.apply_sums(record.t, &record.values);
+    } else {
         let wall = job.row.start + record.t;
         job.apply(record.t, &record.values, |_| String::new(), wall, budget);
         job.series.journaled = record.n;

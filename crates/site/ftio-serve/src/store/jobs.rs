@@ -31,7 +31,7 @@ pub struct JobRow {
     pub confidence: Option<f64>,
     pub written_bytes: f64,
     pub read_bytes: f64,
-    /// Share of the time with substantial I/O.
+    /// Share of the run time that an average rank spends in I/O, of a trace that tells times.
     pub io_share: Option<f64>,
     /// Findings of high severity.
     pub high_findings: i64,

@@ -5,6 +5,7 @@ use super::rows::{PREDICTIONS, fields};
 use crate::viewer::Viewer;
 use rusqlite::params;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// A prediction of a job's next phase; times in seconds since 1970.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -34,24 +35,33 @@ pub struct Hits {
     pub judged: i64,
     /// Of these, how many were right.
     pub hits: i64,
-    /// Mean distance between predicted and actual start, in periods.
-    pub mean_error: Option<f64>,
+    /// Of how many a period was known, …
+    pub errors: i64,
+    /// … and the median distance between predicted and actual start, in periods.
+    pub median_error: Option<f64>,
 }
 
+/// A prediction whose phase came: whether it was right, and its error in periods.
+type Judged = (bool, Option<f64>);
+
 impl Hits {
-    /// Of both together.
-    pub fn with(self, other: Hits) -> Hits {
-        let judged = self.judged + other.judged;
-        let weighted = |hits: Hits| hits.mean_error.map(|error| error * hits.judged as f64);
-        let errors = [self, other].into_iter().filter_map(weighted).reduce(|a, b| a + b);
-        let mean_error = errors.map(|sum| sum / judged.max(1) as f64);
-        Hits { judged, hits: self.hits + other.hits, mean_error }
+    /// Of all these.
+    pub fn of(judged: &[Judged]) -> Self {
+        let mut errors: Vec<f64> = judged.iter().filter_map(|(_, error)| *error).collect();
+        errors.sort_by(f64::total_cmp);
+        let middle = errors.len() / 2;
+        let median_error = match errors.len() % 2 {
+            0 if errors.is_empty() => None,
+            0 => Some((errors[middle - 1] + errors[middle]) / 2.0),
+            _ => Some(errors[middle]),
+        };
+        let hits = judged.iter().filter(|(hit, _)| *hit).count() as i64;
+        Hits { judged: judged.len() as i64, hits, errors: errors.len() as i64, median_error }
     }
 }
 
-fn hits(row: &rusqlite::Row<'_>, first: usize) -> rusqlite::Result<Hits> {
-    Ok(Hits { judged: row.get(first)?, hits: row.get(first + 1)?, mean_error: row.get(first + 2)? })
-}
+/// By weeks, each with its first day (days since 1970): the predictions that can be judged.
+pub type Weeks = BTreeMap<i64, Vec<Judged>>;
 
 impl Store {
     /// Keep a prediction; its number.
@@ -111,26 +121,39 @@ impl Store {
 
     /// How right predictions about a job were.
     pub fn hits(&self, job: i64) -> anyhow::Result<Hits> {
-        let sql = "SELECT count(*), coalesce(sum(hit), 0), avg(abs(came - start) / period) FROM predictions
-            WHERE hit IS NOT NULL AND job = ?1";
+        let sql =
+            "SELECT hit, abs(came - start) / period FROM predictions WHERE hit IS NOT NULL AND job = ?1";
         let mut statement = self.connection.prepare_cached(sql)?;
-        Ok(statement.query_row([job], |row| hits(row, 0))?)
+        Ok(Hits::of(&self.rows(&mut statement, [job], |row| Ok((row.get(0)?, row.get(1)?)))?))
     }
 
     /// How right predictions since a time were, about all jobs that somebody may see, or those of one
-    /// application: by weeks, each with its first day (days since 1970).
-    pub fn weekly_hits(
-        &self,
-        since: f64,
-        app: Option<&str>,
-        viewer: &Viewer,
-    ) -> anyhow::Result<Vec<(i64, Hits)>> {
-        let sql = "SELECT cast(p.made / 604800 AS INTEGER) * 7, count(*), coalesce(sum(hit), 0),
-            avg(abs(p.came - p.start) / p.period) FROM predictions p JOIN jobs ON jobs.id = p.job
+    /// application.
+    pub fn judged(&self, since: f64, app: Option<&str>, viewer: &Viewer) -> anyhow::Result<Weeks> {
+        let sql = "SELECT cast(p.made / 604800 AS INTEGER) * 7, p.hit, abs(p.came - p.start) / p.period
+            FROM predictions p JOIN jobs ON jobs.id = p.job
             WHERE p.hit IS NOT NULL AND p.made >= ?1 AND (?2 IS NULL OR jobs.app = ?2)
-            AND (?3 OR jobs.owner = ?4) GROUP BY 1 ORDER BY 1";
+            AND (?3 OR jobs.owner = ?4)";
         let mut statement = self.connection.prepare_cached(sql)?;
         let values = params![since, app, viewer.all, viewer.uid];
-        self.rows(&mut statement, values, |row| Ok((row.get(0)?, hits(row, 1)?)))
+        let all = self.rows(&mut statement, values, |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?;
+        let mut weeks = Weeks::new();
+        for (week, judged) in all {
+            weeks.entry(week).or_default().push(judged);
+        }
+        Ok(weeks)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_prediction_that_is_far_off_is_one_of_many() {
+        let hits = Hits::of(&[(true, Some(0.01)), (false, Some(440.0)), (true, Some(0.03)), (true, None)]);
+        assert_eq!(hits, Hits { judged: 4, hits: 3, errors: 3, median_error: Some(0.03) });
+        assert_eq!(Hits::of(&[(true, Some(0.25)), (true, Some(0.75))]).median_error, Some(0.5));
+        assert_eq!(Hits::of(&[]), Hits::default());
     }
 }

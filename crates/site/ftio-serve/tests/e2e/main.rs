@@ -1,6 +1,7 @@
 //! The service from outside: a real server on a free port, asked over HTTP.
 
 mod access;
+mod archives;
 mod contract;
 mod crash;
 mod damage;
@@ -11,4 +12,6 @@ mod pushes;
 mod robust;
 mod server;
 mod shares;
+
+mod times;
 mod traces;

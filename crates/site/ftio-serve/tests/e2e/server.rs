@@ -152,6 +152,11 @@ pub fn opened(data: &Path) -> Arc<Service> {
     Service::open(config(data)).unwrap()
 }
 
+/// Seconds since 1970.
+pub fn now() -> f64 {
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs_f64()
+}
+
 const SECOND: i64 = 1_000_000_000;
 
 /// A trace like that of `ioskel.100ms.512k.15.100`: of 15 iterations, each rank writes 512 KiB in eight and

@@ -5,35 +5,8 @@ use crate::report::Subject;
 use crate::units::{percent, seconds};
 use inspect::usage::RankUsage;
 
-/// Seconds of an average rank: reading, writing, metadata, of these waiting.
-fn shares(study: &Subject<'_>) -> Option<[f64; 4]> {
-    let usage = study.usage;
-    let run_time = usage.run_time;
-    if run_time <= 0.0 {
-        return None;
-    }
-    let layer = study.cost_layer?;
-    let ranks = f64::from(usage.ranks.unwrap_or(1).max(1));
-    let wait: f64 = usage.by_rank.iter().map(|rank| rank.wait_time).sum();
-    let timed = usage.by_rank.iter().map(RankUsage::time).sum::<f64>();
-    let [read, write, meta] = if usage.layer.as_deref() == Some("mpiio") && timed > 0.0 {
-        // By rank, waits for several operations at once count once.
-        let sum = |of: fn(&RankUsage) -> f64| usage.by_rank.iter().map(of).sum::<f64>();
-        [sum(|rank| rank.read_time), sum(|rank| rank.write_time), sum(|rank| rank.meta_time)]
-    } else {
-        [layer.read.time, layer.write.time, layer.meta.time]
-    };
-    let any = read + write + meta > 0.0;
-    any.then(|| [read, write, meta, wait].map(|seconds| seconds / ranks / run_time))
-}
-
-/// The share of the run time that an average rank spends in I/O.
-pub fn io_share(study: &Subject<'_>) -> Option<f64> {
-    shares(study).map(|[read, write, meta, _]| read + write + meta)
-}
-
 pub fn cost(study: &Subject<'_>) -> String {
-    let Some([read, write, meta, wait]) = shares(study) else {
+    let Some(share) = study.summary.io_share else {
         let unknown = "This input does not tell how long operations took.";
         return gap(if is_empty(study) { NOTHING } else { unknown });
     };
@@ -46,14 +19,14 @@ pub fn cost(study: &Subject<'_>) -> String {
         )
     };
     let mut out = String::from("<p>Shares of the run time, of an average rank:</p><div class=\"bars\">");
-    out += &bar("Reading", "read", read);
-    out += &bar("Writing", "write", write);
+    out += &bar("Reading", "read", share.read);
+    out += &bar("Writing", "write", share.write);
     // Lists of requests have reads and writes only.
     if study.usage.layer.as_deref() != Some("requests") {
-        out += &bar("Metadata", "meta", meta);
+        out += &bar("Metadata", "meta", share.metadata);
     }
-    if study.usage.by_rank.iter().any(|rank| rank.wait_time > 0.0) {
-        out += &bar("of these waiting", "wait", wait);
+    if share.waiting > 0.0 {
+        out += &bar("of these waiting", "wait", share.waiting);
     }
     out += "</div>";
     out + &spread(study)

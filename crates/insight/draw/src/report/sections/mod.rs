@@ -54,8 +54,8 @@ fn tiles(study: &Subject<'_>) -> String {
     }
     tiles.push(("Written", bytes(study.usage.writes.bytes as f64)));
     tiles.push(("Read", bytes(study.usage.reads.bytes as f64)));
-    if let Some(share) = cost::io_share(study) {
-        tiles.push(("Time in I/O", percent(share)));
+    if let Some(share) = study.summary.io_share {
+        tiles.push(("Time in I/O", percent(share.all)));
     }
     if let Ok(analysis) = study.analysis {
         let found = &analysis.detection;

@@ -1,5 +1,6 @@
 //! Jobs: lists, one job, its series, predictions, findings and report.
 
+use crate::foresee::by_direction;
 use crate::http::context::{Answer, Context, Fault, Result, absent, bad};
 use crate::ingest::below::OpenFile;
 use crate::job::{Origin, State, WRITTEN};
@@ -72,6 +73,12 @@ pub fn job(context: &Context) -> Result {
     value["metrics"] = json!(series.columns().keys().collect::<Vec<_>>());
     value["series_period"] = json!(series.period());
     value["series_bytes"] = json!(series.bytes());
+    let until = if row.end > 0.0 { row.end - row.start } else { series.bins() as f64 * series.period() };
+    let rhythms = by_direction(&row.desc.jobid, &series, row.desc.size, until);
+    let rhythms = rhythms.iter().filter(|found| found.period.is_some()).map(
+        |found| json!({"direction": found.mode, "period": found.period, "confidence": found.confidence}),
+    );
+    value["rhythms"] = rhythms.collect();
     value["has_trace"] = json!(row.origin == Origin::Trace && trace(context, &row).is_some());
     Ok(Answer::json(&value))
 }

@@ -5,6 +5,7 @@ use crate::ingest::push::{Push, take};
 use crate::job::Origin;
 use crate::live::LiveJob;
 use crate::lock::locked;
+use crate::past::SPAN;
 use crate::service::now;
 use crate::store::Hits;
 use crate::tick::Brief;
@@ -94,13 +95,13 @@ struct Expected {
 impl Expected {
     fn of(job: &LiveJob) -> Option<Self> {
         let found = job.detection.as_ref()?;
-        let next = found.next_phase?;
+        let (start, end, bytes) = job.expected()?;
         Some(Expected {
             job: job.row.id,
             jobid: job.row.desc.jobid.clone(),
-            start: next.start + job.row.start,
-            end: next.end + job.row.start,
-            bytes: next.bytes as f64,
+            start: start + job.row.start,
+            end: end + job.row.start,
+            bytes: bytes as f64,
             period: found.period.filter(|period| *period > 0.0),
             confidence: found.confidence,
         })
@@ -261,9 +262,8 @@ pub fn site(context: &Context) -> Result {
     Ok(Answer::json(&json!({"users": largest(by_user), "apps": largest(by_app), "days": days})))
 }
 
-/// `/api/v1/site/series`: the last ten minutes of all running jobs together, in bytes per second.
+/// `/api/v1/site/series`: the last ten minutes of all jobs together, in bytes per second.
 pub fn series(context: &Context) -> Result {
-    const SPAN: f64 = 600.0;
     let (viewer, time) = (context.viewer(), now());
     let points = context.number("points")?.unwrap_or(300.0).clamp(10.0, 1200.0) as usize;
     let step = SPAN / points as f64;
@@ -277,6 +277,7 @@ pub fn series(context: &Context) -> Result {
         }
     }
     drop(running);
+    locked(&context.service.past).add_to(&mut sums, begin, step, &viewer);
     let list: Vec<[f64; 3]> = sums
         .iter()
         .enumerate()
@@ -306,10 +307,12 @@ pub fn quality(context: &Context) -> Result {
     let days = context.number("days")?.unwrap_or(30.0).clamp(1.0, 3660.0);
     let app = context.get("app").filter(|app| !app.is_empty());
     let since = now() - days * DAY;
-    let weeks = context.service.reader().weekly_hits(since, app.as_deref(), &context.viewer())?;
-    let all = weeks.iter().fold(Hits::default(), |sum, (_, hits)| sum.with(*hits));
+    let weeks = context.service.reader().judged(since, app.as_deref(), &context.viewer())?;
+    let all: Vec<_> = weeks.values().flatten().copied().collect();
+    let all = Hits::of(&all);
     let weeks: Vec<Value> = weeks
         .into_iter()
+        .map(|(day, judged)| (day, Hits::of(&judged)))
         .map(|(day, hits)| json!({"day": day as f64 * DAY, "judged": hits.judged, "hits": hits.hits}))
         .collect();
     Ok(Answer::json(&json!({"days": days, "quality": all, "weeks": weeks})))
