@@ -83,6 +83,7 @@ pub fn run(job: &Path) {
         libc::umask(0o077);
     }
     raise_limit(libc::RLIMIT_FSIZE);
+    becomes_ordinary();
     // Where descriptors are few, none is for what nobody reads. A file could get the number of standard error
     // then, so that nothing is said.
     if raise_limit(libc::RLIMIT_NOFILE) < ENOUGH_DESCRIPTORS {
@@ -98,6 +99,19 @@ pub fn run(job: &Path) {
     let has_room = [(); 3].map(|()| std::fs::File::open("/")).iter().all(Result::is_ok);
     if has_room && let Some(mut helper) = Helper::new(job) {
         helper.work();
+    }
+}
+
+/// A program that must not be interrupted has a scheduling class for that: nothing of ours has.
+fn becomes_ordinary() {
+    // SAFETY: a number, and a place that is valid, with zeros as this class wants them.
+    unsafe {
+        if matches!(
+            libc::sched_getscheduler(0) & !libc::SCHED_RESET_ON_FORK,
+            libc::SCHED_FIFO | libc::SCHED_RR
+        ) {
+            libc::sched_setscheduler(0, libc::SCHED_OTHER, &std::mem::zeroed());
+        }
     }
 }
 
