@@ -189,7 +189,8 @@ pub fn assert_same(what: &str, outcome: &Outcome, alone: &Outcome) {
 pub fn settled(scratch: &Scratch, is_right: impl Fn(&Value) -> bool) -> Option<Value> {
     let ask = |mode: &str, args: &[&str]| {
         let mut command = Command::new(ftio());
-        command.arg(mode).args(args).arg(scratch.trace()).env("TMIO_SPOOL", scratch.spool());
+        command.arg(mode).args(args).arg(scratch.trace());
+        command.env("TMIO_SPOOL", scratch.spool()).env("TMIO_LIBRARY", libtmio());
         crate::harness::run_limited(command, Duration::from_secs(60))
     };
     let info = || {

@@ -511,3 +511,95 @@ impl Source {
         self.memory.bytes(layout::TEXT_OFFSET, layout::TEXT_BYTES, layout::TEXT_LENGTH)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::frames::{Detail, encode};
+    use super::*;
+    use crate::place::parts::Part;
+    use tmio_spool::kind::{Direction, FilePointer, Flags, OpKind};
+    use tmio_trace::block::BlockEncoder;
+
+    const CELLS: usize = layout::SMALLEST_RING;
+    const RANK: u32 = 3;
+
+    /// A spool in a directory of its own, with so many operations in one ring.
+    fn spool(directory: &Path, operations: u64) -> PathBuf {
+        let mut words = vec![0u64; layout::length(CELLS, 2) / 8];
+        let kind = OpKind::data(Direction::Write, FilePointer::Explicit, false, false, false);
+        let head = layout::RING_HEADS_OFFSET / 8;
+        let told = [(0, layout::MAGIC), (layout::PID, 99), (layout::RING_CELLS, CELLS as u64)];
+        let ring = [(layout::RINGS, 1), (head + layout::RESERVED, operations)];
+        told.into_iter().chain(ring).for_each(|(index, value)| words[index] = value);
+        for (number, cell) in words[layout::RINGS_OFFSET / 8..].chunks_mut(CELL_WORDS).enumerate() {
+            let start = number as u64 * 100;
+            if start < operations * 100 {
+                cell.copy_from_slice(&[
+                    cell::identity(5, kind, Flags::default(), 2),
+                    start,
+                    start + 10,
+                    64,
+                    8,
+                ]);
+            }
+        }
+        let path = directory.join("0-1.spool");
+        std::fs::write(&path, words.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>()).unwrap();
+        path
+    }
+
+    /// What a helper that comes now finds.
+    fn next_helper(spool: &Path, part: &Path) -> Source {
+        let mut source = Source::new(spool, Memory::map(spool).unwrap());
+        source.go_on(part, RANK, &Filter::default());
+        source
+    }
+
+    /// The next block of all that waits: the frame, and what it takes from the rings.
+    fn block(source: &mut Source) -> (Vec<u8>, Taken) {
+        let taken = source.take(&Filter::default(), true);
+        let number = source.begin_block(&taken);
+        let mut encoder = BlockEncoder::default();
+        encode(&mut encoder, &taken.words, TickScale::NANOSECONDS, Detail::Operations).unwrap();
+        (encoder.finish(RANK, number, 0, vec![(5, "a file")]).unwrap().to_vec(), taken)
+    }
+
+    /// Wherever between two steps a helper is killed, the one that follows it writes what is not written, and
+    /// nothing twice.
+    #[test]
+    fn a_helper_that_is_killed_between_any_two_steps() {
+        let directory = std::env::temp_dir().join(format!("tmio-killed-{}", std::process::id()));
+        std::fs::create_dir(&directory).unwrap();
+        for killed_after in ["nothing", "beginning", "a piece", "appending", "freeing"] {
+            let spool = spool(&directory, 50);
+            let path = directory.join("t.parts").join("h.1.2");
+            let part = Part::new(&path, &directory, Path::new(""));
+            let mut before = 0;
+            // Twice, and a third helper finds what both have left.
+            for helper in 0..2 {
+                let mut source = next_helper(&spool, &path);
+                assert_eq!(source.waiting().0 + source.operations, 50, "{killed_after}, {helper}");
+                let (frame, taken) = block(&mut source);
+                match killed_after {
+                    "a piece" => drop(part.append(&frame[..frame.len() / 2]).unwrap()),
+                    "appending" | "freeing" => drop(part.append(&frame).unwrap()),
+                    _ => {}
+                }
+                if killed_after == "freeing" {
+                    source.free(&taken);
+                }
+                before = source.sequence;
+            }
+            let mut last = next_helper(&spool, &path);
+            assert!(last.sequence >= before, "{killed_after}: a number for two blocks");
+            let (frame, taken) = block(&mut last);
+            part.append(&frame).unwrap();
+            last.free(&taken);
+            let found = tmio_trace::salvage::written(&path, RANK).unwrap();
+            assert_eq!((found.operations, last.waiting().0), (50, 0), "{killed_after}");
+            assert_eq!(next_helper(&spool, &path).operations, 50, "{killed_after}");
+            std::fs::remove_dir_all(directory.join("t.parts")).unwrap();
+        }
+        std::fs::remove_dir_all(&directory).unwrap();
+    }
+}
