@@ -3,7 +3,7 @@
 
 use crate::harness::{Outcome, ftio, libtmio, plain_program, run_limited, wait_until};
 use crate::traced::{Scratch, info, names};
-use crate::ways::{Way, bytes_in, is_root, open_to_all, says_that_more_was_done, settled};
+use crate::ways::{Way, bytes_in, helper_of, is_root, open_to_all, says_that_more_was_done, settled};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -291,16 +291,6 @@ fn a_spool_that_is_being_written() {
 }
 
 const LIMIT: Duration = Duration::from_secs(60);
-
-/// The process that writes for the jobs of a spool directory.
-fn helper_of(scratch: &Scratch) -> Option<String> {
-    let place = scratch.spool().display().to_string();
-    fs::read_dir("/proc").expect("there is one").flatten().map(|entry| entry.path()).find_map(|process| {
-        let command = String::from_utf8_lossy(&fs::read(process.join("cmdline")).ok()?).into_owned();
-        let is_it = command.contains("libtmio_recorder.so") && command.contains(&place);
-        is_it.then(|| process.file_name().expect("a number").to_string_lossy().into_owned())
-    })
-}
 
 fn signal(which: &str, process: &str) {
     assert!(Command::new("kill").args([which, process]).status().is_ok_and(|status| status.success()));

@@ -4,12 +4,13 @@
 use crate::harness::{libtmio, plain_program, run_limited, wait_until};
 use crate::traced::{Scratch, info, names};
 use crate::ways::{
-    Way, assert_same, bytes_in, is_root, is_the_same, open_to_all, says_that_more_was_done, settled,
+    Way, assert_same, bytes_in, helper_of, is_root, is_the_same, open_to_all, says_that_more_was_done,
+    settled,
 };
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// What a process of the program writes.
@@ -253,4 +254,37 @@ fn a_program_that_may_not_fork() {
         };
         is_the_same(action, &[Way::Preloaded, Way::Recorded], command);
     }
+}
+
+/// Limits are the program's, and so is the class in which it is scheduled: its helper has what others have.
+#[test]
+fn limits_and_the_class_of_the_program() {
+    let scratch = Scratch::new();
+    let data = scratch.data();
+    let class = if is_root() { "chrt --fifo 1" } else { "" };
+    let limits = "ulimit -S -t 9; ulimit -S -s 256; ulimit -S -d 200000; ulimit -S -v 300000";
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("{limits}; exec {class} \"$@\""), "sh"]).arg(plain_program("goes_on"));
+    command.arg(&data).args(["-", "exit"]).env("LD_PRELOAD", libtmio()).env("TMIO_LAYERS", "posix,stdio");
+    command.env("TMIO_OUTPUT", scratch.trace()).env("TMIO_SPOOL", scratch.spool()).stdout(Stdio::null());
+    let mut program = command.spawn().expect("there is a shell");
+    for point in ["begin", "middle", "end"] {
+        assert!(
+            wait_until(Duration::from_secs(60), || data.join(format!("at-{point}.0")).is_dir()),
+            "{point}"
+        );
+        if point == "end" {
+            let helper = PathBuf::from("/proc").join(helper_of(&scratch).expect("it runs"));
+            let limits = fs::read_to_string(helper.join("limits")).expect("it is ours");
+            for limit in ["cpu time", "data size", "stack size", "address space", "file size", "open files"] {
+                let line = limits.lines().find(|line| line.starts_with(&format!("Max {limit}")));
+                let words: Vec<&str> = line.expect("the kernel knows it").split_whitespace().collect();
+                assert_eq!(words.get(3), words.get(4), "{line:?}");
+            }
+            let about = fs::read_to_string(helper.join("stat")).expect("it is ours");
+            assert_eq!(about.split(' ').nth(40), Some("0"), "its class: {about}");
+        }
+        fs::create_dir(data.join(format!("go-{point}"))).expect("it is ours");
+    }
+    assert_eq!(program.wait().expect("it is our child").code(), Some(3));
 }

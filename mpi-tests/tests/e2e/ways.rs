@@ -262,6 +262,16 @@ fn empty_main(scratch: &Scratch) -> PathBuf {
     source
 }
 
+/// The process that writes for the jobs of a spool directory.
+pub fn helper_of(scratch: &Scratch) -> Option<String> {
+    let place = scratch.spool().display().to_string();
+    fs::read_dir("/proc").expect("there is one").flatten().map(|entry| entry.path()).find_map(|process| {
+        let command = String::from_utf8_lossy(&fs::read(process.join("cmdline")).ok()?).into_owned();
+        let is_it = command.contains("libtmio_recorder.so") && command.contains(&place);
+        is_it.then(|| process.file_name().expect("a number").to_string_lossy().into_owned())
+    })
+}
+
 /// Whether this test may do what only root can.
 pub fn is_root() -> bool {
     let root = Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n");

@@ -273,7 +273,6 @@ impl Helper {
         for directory in tmio_trace::roll::DIRECTORIES {
             tmio_trace::roll::clean(Path::new(directory));
         }
-        self.remove_old_controls();
         let _ = std::fs::remove_dir(&self.directory); // only if it is empty
         true
     }
@@ -282,20 +281,6 @@ impl Helper {
     fn go(&mut self) {
         self.control.set(HELPER, CLOSING | u64::from(std::process::id()));
         let _ = std::fs::remove_file(&self.control.path);
-    }
-
-    /// Control pages of helpers that were killed.
-    fn remove_old_controls(&self) {
-        let entries = std::fs::read_dir(&self.directory).into_iter().flatten().flatten();
-        for path in entries.map(|entry| entry.path()) {
-            if path.extension().is_some_and(|ending| ending == "control")
-                && let Some(control) = Control::open(path)
-                && Some(control.get(NAMESPACE)) == tmio_trace::liveness::namespace()
-                && tmio_trace::liveness::started(control.get(HELPER) as u32).is_none()
-            {
-                let _ = std::fs::remove_file(&control.path);
-            }
-        }
     }
 
     fn look_for_spools(&mut self) {
