@@ -1,7 +1,7 @@
 //! What processes without MPI did is kept, or it is told that it is not: killed at once, with other rights
 //! than they began with, by the thousand, where no trace can be written.
 
-use crate::harness::{Outcome, ftio, libtmio, plain_program, run_limited, wait_until};
+use crate::harness::{Outcome, copy_libtmio, ftio, libtmio, plain_program, run_limited, wait_until};
 use crate::traced::{Scratch, info, names};
 use crate::ways::{Way, bytes_in, helper_of, is_root, open_to_all, says_that_more_was_done, settled};
 use serde_json::Value;
@@ -288,6 +288,32 @@ fn a_spool_that_is_being_written() {
     let is_whole = |info: &Value| bytes_in(&scratch, info) == written && info["complete"] == true;
     let info = settled(&scratch, is_whole).expect("a trace");
     assert!(is_whole(&info), "{cleaned:?}\n{info:#}");
+}
+
+/// A site that traces everybody, and a user who does so, too, with another copy of the library: one of them
+/// records.
+#[test]
+fn two_copies_of_the_library() {
+    let scratch = Scratch::new();
+    let (data, copy) = (scratch.data(), scratch.path().join("libtmio.so"));
+    copy_libtmio(&copy);
+    let preload = format!("{}:{}", copy.display(), libtmio().display());
+    let mut command = Command::new(plain_program("goes_on"));
+    command.arg(&data).args(["-", "exit"]).env("LD_PRELOAD", preload).env("TMIO_LAYERS", "posix,stdio");
+    command.env("TMIO_OUTPUT", scratch.trace()).env("TMIO_SPOOL", scratch.spool()).stdout(Stdio::null());
+    let mut program = command.spawn().expect("it was just compiled");
+    for point in ["begin", "middle", "end"] {
+        assert!(wait_until(LIMIT, || data.join(format!("at-{point}.0")).is_dir()), "{point}");
+        let directories = names(scratch.spool());
+        let files = directories.iter().flat_map(|name| names(&scratch.spool().join(name)));
+        let spools: Vec<String> = files.filter(|name| name.ends_with(".spool")).collect();
+        assert_eq!(spools.len(), usize::from(point != "begin"), "{spools:?}");
+        fs::create_dir(data.join(format!("go-{point}"))).expect("it is ours");
+    }
+    assert_eq!(program.wait().expect("it is our child").code(), Some(3));
+    let written = (0, 2 * (20_000 * 100 + 200 * 100));
+    let info = settled(&scratch, |info| bytes_in(&scratch, info) == written).expect("a trace");
+    assert_eq!((bytes_in(&scratch, &info), &info["ranks"]), (written, &1.into()), "{info:#}");
 }
 
 const LIMIT: Duration = Duration::from_secs(60);

@@ -96,6 +96,28 @@ fn several_in_one_batch_job() {
     assert!(is_right(&info) && info["lost"] == 0, "{info:#}");
 }
 
+/// The monotonic clock is another one there.
+#[test]
+fn of_time_under_one_run() {
+    if !is_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let script = format!(
+        "write() {{ {WRITER}; }}; write first; for shift in 1000000 -100; do unshare --time --fork \
+         --monotonic $shift --boottime $shift sh -c '{WRITER}' sh by$shift || exit 1; done; write last; exit 3"
+    );
+    let mut command = Command::new("sh");
+    command.args(["-c", &script]).env("TMIO_MIN_BYTES", "0");
+    let began = Instant::now();
+    let outcome = Way::Traced.run(&scratch, &command);
+    assert!(outcome.code == Some(3) && outcome.stderr.is_empty(), "{outcome:?}");
+    let info = info(&scratch.trace());
+    assert_eq!(bytes_in(&scratch, &info), (0, 4 * EACH), "{info:#}");
+    let end = info["t_end"].as_f64().expect("a number");
+    assert!((0.0..=began.elapsed().as_secs_f64()).contains(&end), "{end}: {info:#}");
+}
+
 /// Each rank in a container of its own, which shares /dev/shm with the others.
 #[test]
 fn one_for_each_rank() {

@@ -44,12 +44,14 @@ impl Run {
 
     /// Where the run began on this host's own clock, if that is the clock it was told by.
     fn epoch(&self) -> Option<(i64, i64)> {
-        const APART: i64 = 2_000_000_000;
         let (real, monotonic) = (clock::realtime(), clock::monotonic());
         let difference = (real - self.real) - (monotonic - self.monotonic);
         (difference.abs() < APART && monotonic >= self.monotonic).then_some((self.real, self.monotonic))
     }
 }
+
+/// Two clocks that differ by more have not gone together.
+const APART: i64 = 2_000_000_000;
 
 /// Where the records of a process belong.
 #[derive(Clone, Debug)]
@@ -99,7 +101,10 @@ pub(super) fn identify(source: &Source) -> io::Result<Option<Member>> {
     let (start, epoch) = run.epoch;
     let local = source.memory.word(layout::MADE_NS) as i64;
     let real = source.memory.word(layout::MADE_REAL) as i64;
-    info.clock.push(ClockSample { local, job: local - epoch, real, error: 0 });
+    // A process in a namespace of time has another monotonic clock.
+    let apart = (real - local) - (clock::realtime() - clock::monotonic());
+    let job = if apart.abs() < APART { local - epoch } else { real - start };
+    info.clock.push(ClockSample { local, job, real, error: 0 });
     let header = Header {
         version: FORMAT_VERSION,
         job: run.job.clone(),
