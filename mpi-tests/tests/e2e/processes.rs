@@ -256,9 +256,10 @@ fn a_program_that_may_not_fork() {
     }
 }
 
-/// Limits are the program's, and so is the class in which it is scheduled: its helper has what others have.
+/// Limits are the program's, and so is the class in which it is scheduled, its terminal, its environment and
+/// its descriptors: its helper has what others have.
 #[test]
-fn limits_and_the_class_of_the_program() {
+fn what_is_the_program_s_own() {
     let scratch = Scratch::new();
     let data = scratch.data();
     let class = if is_root() { "chrt --fifo 1" } else { "" };
@@ -283,8 +284,61 @@ fn limits_and_the_class_of_the_program() {
             }
             let about = fs::read_to_string(helper.join("stat")).expect("it is ours");
             assert_eq!(about.split(' ').nth(40), Some("0"), "its class: {about}");
+            assert_eq!(about.split(' ').nth(6), Some("0"), "its terminal: {about}");
+            let variables = fs::read_to_string(helper.join("environ")).expect("it is ours");
+            assert_eq!(variables, "TMIO_DISABLE=1\0");
+            for file in names(&helper.join("fd")) {
+                let file = fs::read_link(helper.join("fd").join(file)).unwrap_or_default();
+                let own = [scratch.path(), scratch.spool()].iter().any(|place| file.starts_with(place));
+                assert!(own || ["/dev/null", ""].contains(&&*file.to_string_lossy()), "{file:?}");
+            }
         }
         fs::create_dir(data.join(format!("go-{point}"))).expect("it is ours");
     }
     assert_eq!(program.wait().expect("it is our child").code(), Some(3));
+}
+
+/// A helper that stands still is waited for once, for a second; then records are lost, and counted.
+#[test]
+fn a_helper_that_is_stopped() {
+    let scratch = Scratch::new();
+    let data = scratch.data();
+    let mut command = Command::new(plain_program("goes_on"));
+    command.arg(&data).args(["-", "exit"]).env("LD_PRELOAD", libtmio()).env("TMIO_LAYERS", "posix,stdio");
+    command.env("TMIO_OUTPUT", scratch.trace()).env("TMIO_SPOOL", scratch.spool()).stdout(Stdio::null());
+    command.env("TMIO_BUFFER", "64K");
+    let mut program = command.spawn().expect("it was just compiled");
+    let mut helper = String::new();
+    let signal = |which: &str, helper: &str| Command::new("kill").args([which, helper]).status();
+    for point in ["begin", "middle", "end"] {
+        assert!(
+            wait_until(Duration::from_secs(60), || data.join(format!("at-{point}.0")).is_dir()),
+            "{point}"
+        );
+        match point {
+            "middle" => {
+                helper = helper_of(&scratch).expect("it runs");
+                assert!(signal("-STOP", &helper).is_ok_and(|status| status.success()));
+            }
+            "end" => assert!(signal("-CONT", &helper).is_ok_and(|status| status.success())),
+            _ => {}
+        }
+        fs::create_dir(data.join(format!("go-{point}"))).expect("it is ours");
+    }
+    assert_eq!(program.wait().expect("it is our child").code(), Some(3));
+    let longest = names(&data)
+        .iter()
+        .find_map(|name| name.strip_prefix("longest-")?.split('.').next()?.parse::<u64>().ok());
+    assert!(longest.is_some_and(|longest| longest < 4000), "{longest:?} ms");
+    let all = 2 * (20_000 + 200);
+    let done = |info: &serde_json::Value| {
+        ["posix", "stdio"]
+            .iter()
+            .map(|layer| info["layers"][layer]["write"]["ops"].as_u64().unwrap_or(0))
+            .sum::<u64>()
+    };
+    let info = settled(&scratch, |info| done(info) < all && info["lost"].as_u64() > Some(0));
+    let info = info.expect("a trace");
+    let lost = info["lost"].as_u64().unwrap_or(0);
+    assert!(lost > 0 && done(&info) + lost >= all, "{info:#}");
 }

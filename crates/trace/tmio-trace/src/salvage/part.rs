@@ -147,9 +147,12 @@ fn number_of(kind: FrameKind, body: &[u8], rank: u32) -> Option<u64> {
     Some(number)
 }
 
+/// The number and the body of a block.
+type Numbered = (u64, Vec<u8>);
+
 /// Where the frame at `at` ends, and its number and body if it is a block of `rank`. `None`: it is not
 /// whole, or there is none.
-fn whole_frame(file: &File, at: u64, size: u64, rank: u32) -> Option<(u64, Option<(u64, Vec<u8>)>)> {
+fn whole_frame(file: &File, at: u64, size: u64, rank: u32) -> Option<(u64, Option<Numbered>)> {
     let mut head = [0u8; HEAD];
     file.read_exact_at(&mut head, at).ok()?;
     let Head::Frame { kind, checksum, length } = parse_head(&head) else { return None };
