@@ -7,7 +7,7 @@
 
 use super::frames::header_in;
 use super::run;
-use super::source::Source;
+use super::source::{APART, Source};
 use crate::options::{self, Options};
 use crate::place::destination::Destination;
 use crate::place::output::{self, Place, Values};
@@ -49,9 +49,6 @@ impl Run {
         (difference.abs() < APART && monotonic >= self.monotonic).then_some((self.real, self.monotonic))
     }
 }
-
-/// Two clocks that differ by more have not gone together.
-const APART: i64 = 2_000_000_000;
 
 /// Where the records of a process belong.
 #[derive(Clone, Debug)]
@@ -101,9 +98,7 @@ pub(super) fn identify(source: &Source) -> io::Result<Option<Member>> {
     let (start, epoch) = run.epoch;
     let local = source.memory.word(layout::MADE_NS) as i64;
     let real = source.memory.word(layout::MADE_REAL) as i64;
-    // A process in a namespace of time has another monotonic clock.
-    let apart = (real - local) - (clock::realtime() - clock::monotonic());
-    let job = if apart.abs() < APART { local - epoch } else { real - start };
+    let job = if source.behind == 0 { local - epoch } else { real - start };
     info.clock.push(ClockSample { local, job, real, error: 0 });
     let header = Header {
         version: FORMAT_VERSION,

@@ -1,11 +1,12 @@
 //! A spool that the helper takes records out of.
 
 use crate::place::destination::Destination;
+use crate::process::clock;
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -233,6 +234,20 @@ struct Gap {
 /// After this a cell that was not stored is passed over: whoever reserved it has left by a jump.
 const LONGEST_GAP: Duration = Duration::from_secs(2);
 
+/// Two clocks that differ by more have not gone together.
+pub(super) const APART: i64 = 2_000_000_000;
+
+/// How far the monotonic clock of a process is behind that of this one: those of a namespace of time are.
+fn behind(memory: &Memory, pid: u32) -> i64 {
+    let time = |place: &Path| std::fs::metadata(place.join("ns/time")).ok().map(|about| about.ino());
+    let own = time(Path::new("/proc/self"));
+    if own.is_some() && liveness::place_of(pid).and_then(|place| time(&place)) == own {
+        return 0;
+    }
+    let began = memory.word(layout::MADE_REAL).wrapping_sub(memory.word(layout::MADE_NS)) as i64;
+    Some(began - (clock::realtime() - clock::monotonic())).filter(|apart| apart.abs() > APART).unwrap_or(0)
+}
+
 /// Cells that are taken at once, so that a block has no more operations than readers accept.
 const MOST_CELLS: u64 = 1 << 19;
 
@@ -244,6 +259,8 @@ pub(super) struct Source {
     pub(super) pid: u32,
     /// When the process started, as far as that could be asked.
     pub(super) started: Option<u64>,
+    /// How far its monotonic clock is behind.
+    pub(super) behind: i64,
     pub(super) names: Names,
     /// Files whose names are in no block yet: what leaves the spool must be in the part.
     pub(super) unwritten: Vec<u32>,
@@ -265,6 +282,7 @@ impl Source {
             path: path.to_owned(),
             pid,
             started: tmio_trace::liveness::started(pid),
+            behind: behind(&memory, pid),
             names: Names::default(),
             unwritten: Vec::new(),
             gaps: Vec::new(),
@@ -277,6 +295,11 @@ impl Source {
             written: Instant::now(),
             left_out: [0; 2],
         }
+    }
+
+    /// What the monotonic clock of the process says.
+    pub(super) fn now(&self) -> i64 {
+        clock::monotonic() - self.behind
     }
 
     /// Whether the process still runs the program that has made the spool.
