@@ -59,7 +59,7 @@ fn in_namespaces() -> Command {
          write fourth; name=fifth; inside --mount-proc; name=sixth; inside; write seventh; exit 3"
     );
     let mut command = Command::new("sh");
-    command.args(["-c", &script]).env("TMIO_BUFFER", "64K").env("TMIO_MIN_BYTES", "0");
+    command.args(["-c", &script]).env("TMIO_BUFFER", "256K").env("TMIO_MIN_BYTES", "0");
     command
 }
 
