@@ -835,8 +835,8 @@ pub unsafe fn start(
         unsafe {
             let start = &*start.cast::<Start>();
             call(SETSID, [0; 6]);
-            // Nothing of the program's is held, and its limits are for itself. Where descriptors are few, they
-            // are for the dynamic linker and the helper, and none for what nobody reads.
+            // Nothing of the program's is held, and its limits are for itself. Where descriptors are few,
+            // they are for the dynamic linker and the helper, and none for what nobody reads.
             close_all();
             for limit in [RLIMIT_CPU, RLIMIT_DATA, RLIMIT_STACK, RLIMIT_NOFILE, RLIMIT_AS] {
                 raise_limit(limit);
