@@ -115,7 +115,8 @@ def login_node_names_the_hosts(cluster):
         )
     for host in ("h2", "h1"):
         cluster.ftio(host, "recover", "--host")
-        assert cluster.on(host, "ls", "/dev/shm")[0].find("tmio") < 0
+        left = cluster.on(host, "sh", "-c", "find /dev/shm -name '*tmio*' -o -path '*/tmio-*'")[0]
+        assert not left, (host, left)
     info = cluster.info("h3", output)
     same(info["write_sync"]["ops"], truth)
     assert info["missing_hosts"] == [] and info["missing_ranks"] == [], info
@@ -356,13 +357,14 @@ def time_limit(cluster):
 def kills(cluster, jobs, two_hosts):
     seed = random.randrange(1 << 30)
     generator = random.Random(seed)
-    killed = operations = extra = 0
+    killed = operations = extra = told = 0
     for number in range(jobs):
         directory, counts = cluster.fresh("kill")
         # On the host's own disk, if there is one host.
         output = f"{directory}/t.msgpack" if two_hosts else f"/tmp/kill{cluster.number}.msgpack"
         more = {} if generator.random() < 0.5 else {"TMIO_FLUSH": "interval:0.01"}
-        environment = cluster.traced(output, TMIO_BUFFER=generator.choice(["64K", "256K", "4M"]), **more)
+        buffer = generator.choice(["64K", "256K", "4M"])
+        environment = cluster.traced(output, TMIO_BUFFER=buffer, **more)
         if two_hosts:
             job = cluster.start("h1", *cluster.mpirun("counts_completed", ["/tmp", counts], environment))
             ranks = 4
@@ -387,14 +389,19 @@ def kills(cluster, jobs, two_hosts):
         truth = completed(counts)
         info = cluster.info("h3" if two_hosts else "h1", output)
         found, lost = info["write_sync"]["ops"], info["lost"]
-        assert sum(truth.values()) <= found <= sum(truth.values()) + ranks, (seed, number, found, lost, truth)
+        # Where little memory meets a slow file system, some are lost, and counted.
+        assert lost == 0 or two_hosts and buffer != "4M", (seed, number, found, lost, truth)
+        low, high = sum(truth.values()), sum(truth.values()) + ranks
+        assert low <= found + lost <= high, (seed, number, found, lost, truth)
         killed += ranks
         operations += found
-        extra += found - sum(truth.values())
+        told += lost
+        extra += found + lost - low
         cluster.on("h1", "sh", "-c", f"rm -rf {output} {output}.parts /tmp/some_*")
         cluster.on("h2", "sh", "-c", "rm -f /tmp/some_*")
     print(
-        f"    {jobs} jobs, {killed} processes killed: {operations} operations, of which {extra} were under way; none lost"
+        f"    {jobs} jobs, {killed} processes killed: {operations} operations, {told} told as lost; "
+        f"{extra} of these were under way"
     )
 
 

@@ -146,6 +146,7 @@ fn what_is_installed() {
     {
         let text = std::fs::read_to_string(prefix.join(&name)).expect("a module file");
         assert!(text.contains("/opt/tmio") && !text.contains('@'), "{name}: {text}");
+        assert!(!text.contains("LD_PRELOAD"), "{name} traces who loads it");
     }
 }
 

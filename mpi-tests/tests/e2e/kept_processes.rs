@@ -1,9 +1,9 @@
 //! What processes without MPI did is kept, or it is told that it is not: killed at once, with other rights
 //! than they began with, by the thousand, where no trace can be written.
 
-use crate::harness::{Outcome, ftio, libtmio, plain_program, run_limited, wait_until};
+use crate::harness::{Outcome, copy_libtmio, ftio, libtmio, plain_program, run_limited, wait_until};
 use crate::traced::{Scratch, info, names};
-use crate::ways::{Way, bytes_in, is_root, open_to_all, says_that_more_was_done, settled};
+use crate::ways::{Way, bytes_in, helper_of, is_root, open_to_all, says_that_more_was_done, settled};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -290,17 +290,33 @@ fn a_spool_that_is_being_written() {
     assert!(is_whole(&info), "{cleaned:?}\n{info:#}");
 }
 
-const LIMIT: Duration = Duration::from_secs(60);
-
-/// The process that writes for the jobs of a spool directory.
-fn helper_of(scratch: &Scratch) -> Option<String> {
-    let place = scratch.spool().display().to_string();
-    fs::read_dir("/proc").expect("there is one").flatten().map(|entry| entry.path()).find_map(|process| {
-        let command = String::from_utf8_lossy(&fs::read(process.join("cmdline")).ok()?).into_owned();
-        let is_it = command.contains("libtmio_recorder.so") && command.contains(&place);
-        is_it.then(|| process.file_name().expect("a number").to_string_lossy().into_owned())
-    })
+/// A site that traces everybody, and a user who does so, too, with another copy of the library: one of them
+/// records.
+#[test]
+fn two_copies_of_the_library() {
+    let scratch = Scratch::new();
+    let (data, copy) = (scratch.data(), scratch.path().join("libtmio.so"));
+    copy_libtmio(&copy);
+    let preload = format!("{}:{}", copy.display(), libtmio().display());
+    let mut command = Command::new(plain_program("goes_on"));
+    command.arg(&data).args(["-", "exit"]).env("LD_PRELOAD", preload).env("TMIO_LAYERS", "posix,stdio");
+    command.env("TMIO_OUTPUT", scratch.trace()).env("TMIO_SPOOL", scratch.spool()).stdout(Stdio::null());
+    let mut program = command.spawn().expect("it was just compiled");
+    for point in ["begin", "middle", "end"] {
+        assert!(wait_until(LIMIT, || data.join(format!("at-{point}.0")).is_dir()), "{point}");
+        let directories = names(scratch.spool());
+        let files = directories.iter().flat_map(|name| names(&scratch.spool().join(name)));
+        let spools: Vec<String> = files.filter(|name| name.ends_with(".spool")).collect();
+        assert_eq!(spools.len(), usize::from(point != "begin"), "{spools:?}");
+        fs::create_dir(data.join(format!("go-{point}"))).expect("it is ours");
+    }
+    assert_eq!(program.wait().expect("it is our child").code(), Some(3));
+    let written = (0, 2 * (20_000 * 100 + 200 * 100));
+    let info = settled(&scratch, |info| bytes_in(&scratch, info) == written).expect("a trace");
+    assert_eq!((bytes_in(&scratch, &info), &info["ranks"]), (written, &1.into()), "{info:#}");
 }
+
+const LIMIT: Duration = Duration::from_secs(60);
 
 fn signal(which: &str, process: &str) {
     assert!(Command::new("kill").args([which, process]).status().is_ok_and(|status| status.success()));

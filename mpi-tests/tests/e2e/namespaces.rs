@@ -59,7 +59,7 @@ fn in_namespaces() -> Command {
          write fourth; name=fifth; inside --mount-proc; name=sixth; inside; write seventh; exit 3"
     );
     let mut command = Command::new("sh");
-    command.args(["-c", &script]).env("TMIO_BUFFER", "64K").env("TMIO_MIN_BYTES", "0");
+    command.args(["-c", &script]).env("TMIO_BUFFER", "256K").env("TMIO_MIN_BYTES", "0");
     command
 }
 
@@ -94,6 +94,28 @@ fn several_in_one_batch_job() {
     let is_right = |info: &Value| bytes_in(&scratch, info) == (0, 7 * EACH);
     let info = settled(&scratch, is_right).expect("parts");
     assert!(is_right(&info) && info["lost"] == 0, "{info:#}");
+}
+
+/// The monotonic clock is another one there.
+#[test]
+fn of_time_under_one_run() {
+    if !is_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let script = format!(
+        "write() {{ {WRITER}; }}; write first; for shift in 1000000 -100; do unshare --time --fork \
+         --monotonic $shift --boottime $shift sh -c '{WRITER}' sh by$shift || exit 1; done; write last; exit 3"
+    );
+    let mut command = Command::new("sh");
+    command.args(["-c", &script]).env("TMIO_MIN_BYTES", "0");
+    let began = Instant::now();
+    let outcome = Way::Traced.run(&scratch, &command);
+    assert!(outcome.code == Some(3) && outcome.stderr.is_empty(), "{outcome:?}");
+    let info = info(&scratch.trace());
+    assert_eq!(bytes_in(&scratch, &info), (0, 4 * EACH), "{info:#}");
+    let end = info["t_end"].as_f64().expect("a number");
+    assert!((0.0..=began.elapsed().as_secs_f64()).contains(&end), "{end}: {info:#}");
 }
 
 /// Each rank in a container of its own, which shares /dev/shm with the others.

@@ -4,12 +4,13 @@
 use crate::harness::{libtmio, plain_program, run_limited, wait_until};
 use crate::traced::{Scratch, info, names};
 use crate::ways::{
-    Way, assert_same, bytes_in, is_root, is_the_same, open_to_all, says_that_more_was_done, settled,
+    Way, assert_same, bytes_in, helper_of, is_root, is_the_same, open_to_all, says_that_more_was_done,
+    settled,
 };
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// What a process of the program writes.
@@ -253,4 +254,91 @@ fn a_program_that_may_not_fork() {
         };
         is_the_same(action, &[Way::Preloaded, Way::Recorded], command);
     }
+}
+
+/// Limits are the program's, and so is the class in which it is scheduled, its terminal, its environment and
+/// its descriptors: its helper has what others have.
+#[test]
+fn what_is_the_program_s_own() {
+    let scratch = Scratch::new();
+    let data = scratch.data();
+    let class = if is_root() { "chrt --fifo 1" } else { "" };
+    let limits = "ulimit -S -t 9; ulimit -S -s 256; ulimit -S -d 200000; ulimit -S -v 300000";
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("{limits}; exec {class} \"$@\""), "sh"]).arg(plain_program("goes_on"));
+    command.arg(&data).args(["-", "exit"]).env("LD_PRELOAD", libtmio()).env("TMIO_LAYERS", "posix,stdio");
+    command.env("TMIO_OUTPUT", scratch.trace()).env("TMIO_SPOOL", scratch.spool()).stdout(Stdio::null());
+    let mut program = command.spawn().expect("there is a shell");
+    for point in ["begin", "middle", "end"] {
+        assert!(
+            wait_until(Duration::from_secs(60), || data.join(format!("at-{point}.0")).is_dir()),
+            "{point}"
+        );
+        if point == "end" {
+            let helper = PathBuf::from("/proc").join(helper_of(&scratch).expect("it runs"));
+            let limits = fs::read_to_string(helper.join("limits")).expect("it is ours");
+            for limit in ["cpu time", "data size", "stack size", "address space", "file size", "open files"] {
+                let line = limits.lines().find(|line| line.starts_with(&format!("Max {limit}")));
+                let words: Vec<&str> = line.expect("the kernel knows it").split_whitespace().collect();
+                assert_eq!(words.get(3), words.get(4), "{line:?}");
+            }
+            let about = fs::read_to_string(helper.join("stat")).expect("it is ours");
+            assert_eq!(about.split(' ').nth(40), Some("0"), "its class: {about}");
+            assert_eq!(about.split(' ').nth(6), Some("0"), "its terminal: {about}");
+            let variables = fs::read_to_string(helper.join("environ")).expect("it is ours");
+            assert_eq!(variables, "TMIO_DISABLE=1\0");
+            for file in names(&helper.join("fd")) {
+                let file = fs::read_link(helper.join("fd").join(file)).unwrap_or_default();
+                let own = [scratch.path(), scratch.spool()].iter().any(|place| file.starts_with(place));
+                assert!(own || ["/dev/null", ""].contains(&&*file.to_string_lossy()), "{file:?}");
+            }
+        }
+        fs::create_dir(data.join(format!("go-{point}"))).expect("it is ours");
+    }
+    assert_eq!(program.wait().expect("it is our child").code(), Some(3));
+}
+
+/// A helper that stands still is waited for once, for a second; then records are lost, and counted.
+#[test]
+fn a_helper_that_is_stopped() {
+    let scratch = Scratch::new();
+    let data = scratch.data();
+    let mut command = Command::new(plain_program("goes_on"));
+    command.arg(&data).args(["-", "exit"]).env("LD_PRELOAD", libtmio()).env("TMIO_LAYERS", "posix,stdio");
+    command.env("TMIO_OUTPUT", scratch.trace()).env("TMIO_SPOOL", scratch.spool()).stdout(Stdio::null());
+    command.env("TMIO_BUFFER", "64K");
+    let mut program = command.spawn().expect("it was just compiled");
+    let mut helper = String::new();
+    let signal = |which: &str, helper: &str| Command::new("kill").args([which, helper]).status();
+    for point in ["begin", "middle", "end"] {
+        assert!(
+            wait_until(Duration::from_secs(60), || data.join(format!("at-{point}.0")).is_dir()),
+            "{point}"
+        );
+        match point {
+            "middle" => {
+                helper = helper_of(&scratch).expect("it runs");
+                assert!(signal("-STOP", &helper).is_ok_and(|status| status.success()));
+            }
+            "end" => assert!(signal("-CONT", &helper).is_ok_and(|status| status.success())),
+            _ => {}
+        }
+        fs::create_dir(data.join(format!("go-{point}"))).expect("it is ours");
+    }
+    assert_eq!(program.wait().expect("it is our child").code(), Some(3));
+    let longest = names(&data)
+        .iter()
+        .find_map(|name| name.strip_prefix("longest-")?.split('.').next()?.parse::<u64>().ok());
+    assert!(longest.is_some_and(|longest| longest < 4000), "{longest:?} ms");
+    let all = 2 * (20_000 + 200);
+    let done = |info: &serde_json::Value| {
+        ["posix", "stdio"]
+            .iter()
+            .map(|layer| info["layers"][layer]["write"]["ops"].as_u64().unwrap_or(0))
+            .sum::<u64>()
+    };
+    let info = settled(&scratch, |info| done(info) < all && info["lost"].as_u64() > Some(0));
+    let info = info.expect("a trace");
+    let lost = info["lost"].as_u64().unwrap_or(0);
+    assert!(lost > 0 && done(&info) + lost >= all, "{info:#}");
 }

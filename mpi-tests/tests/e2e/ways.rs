@@ -189,7 +189,8 @@ pub fn assert_same(what: &str, outcome: &Outcome, alone: &Outcome) {
 pub fn settled(scratch: &Scratch, is_right: impl Fn(&Value) -> bool) -> Option<Value> {
     let ask = |mode: &str, args: &[&str]| {
         let mut command = Command::new(ftio());
-        command.arg(mode).args(args).arg(scratch.trace()).env("TMIO_SPOOL", scratch.spool());
+        command.arg(mode).args(args).arg(scratch.trace());
+        command.env("TMIO_SPOOL", scratch.spool()).env("TMIO_LIBRARY", libtmio());
         crate::harness::run_limited(command, Duration::from_secs(60))
     };
     let info = || {
@@ -259,6 +260,16 @@ fn empty_main(scratch: &Scratch) -> PathBuf {
     fs::write(&source, "#include <stdio.h>\nint main(void) { return puts(\"\") < 0; }\n")
         .expect("it is ours");
     source
+}
+
+/// The process that writes for the jobs of a spool directory.
+pub fn helper_of(scratch: &Scratch) -> Option<String> {
+    let place = scratch.spool().display().to_string();
+    fs::read_dir("/proc").expect("there is one").flatten().map(|entry| entry.path()).find_map(|process| {
+        let command = String::from_utf8_lossy(&fs::read(process.join("cmdline")).ok()?).into_owned();
+        let is_it = command.contains("libtmio_recorder.so") && command.contains(&place);
+        is_it.then(|| process.file_name().expect("a number").to_string_lossy().into_owned())
+    })
 }
 
 /// Whether this test may do what only root can.

@@ -83,6 +83,7 @@ pub fn run(job: &Path) {
         libc::umask(0o077);
     }
     raise_limit(libc::RLIMIT_FSIZE);
+    becomes_ordinary();
     // Where descriptors are few, none is for what nobody reads. A file could get the number of standard error
     // then, so that nothing is said.
     if raise_limit(libc::RLIMIT_NOFILE) < ENOUGH_DESCRIPTORS {
@@ -98,6 +99,19 @@ pub fn run(job: &Path) {
     let has_room = [(); 3].map(|()| std::fs::File::open("/")).iter().all(Result::is_ok);
     if has_room && let Some(mut helper) = Helper::new(job) {
         helper.work();
+    }
+}
+
+/// A program that must not be interrupted has a scheduling class for that: nothing of ours has.
+fn becomes_ordinary() {
+    // SAFETY: a number, and a place that is valid, with zeros as this class wants them.
+    unsafe {
+        if matches!(
+            libc::sched_getscheduler(0) & !libc::SCHED_RESET_ON_FORK,
+            libc::SCHED_FIFO | libc::SCHED_RR
+        ) {
+            libc::sched_setscheduler(0, libc::SCHED_OTHER, &std::mem::zeroed());
+        }
     }
 }
 
@@ -259,7 +273,6 @@ impl Helper {
         for directory in tmio_trace::roll::DIRECTORIES {
             tmio_trace::roll::clean(Path::new(directory));
         }
-        self.remove_old_controls();
         let _ = std::fs::remove_dir(&self.directory); // only if it is empty
         true
     }
@@ -268,20 +281,6 @@ impl Helper {
     fn go(&mut self) {
         self.control.set(HELPER, CLOSING | u64::from(std::process::id()));
         let _ = std::fs::remove_file(&self.control.path);
-    }
-
-    /// Control pages of helpers that were killed.
-    fn remove_old_controls(&self) {
-        let entries = std::fs::read_dir(&self.directory).into_iter().flatten().flatten();
-        for path in entries.map(|entry| entry.path()) {
-            if path.extension().is_some_and(|ending| ending == "control")
-                && let Some(control) = Control::open(path)
-                && Some(control.get(NAMESPACE)) == tmio_trace::liveness::namespace()
-                && tmio_trace::liveness::started(control.get(HELPER) as u32).is_none()
-            {
-                let _ = std::fs::remove_file(&control.path);
-            }
-        }
     }
 
     fn look_for_spools(&mut self) {

@@ -7,7 +7,7 @@
 
 use super::frames::header_in;
 use super::run;
-use super::source::Source;
+use super::source::{APART, Source};
 use crate::options::{self, Options};
 use crate::place::destination::Destination;
 use crate::place::output::{self, Place, Values};
@@ -44,7 +44,6 @@ impl Run {
 
     /// Where the run began on this host's own clock, if that is the clock it was told by.
     fn epoch(&self) -> Option<(i64, i64)> {
-        const APART: i64 = 2_000_000_000;
         let (real, monotonic) = (clock::realtime(), clock::monotonic());
         let difference = (real - self.real) - (monotonic - self.monotonic);
         (difference.abs() < APART && monotonic >= self.monotonic).then_some((self.real, self.monotonic))
@@ -99,7 +98,8 @@ pub(super) fn identify(source: &Source) -> io::Result<Option<Member>> {
     let (start, epoch) = run.epoch;
     let local = source.memory.word(layout::MADE_NS) as i64;
     let real = source.memory.word(layout::MADE_REAL) as i64;
-    info.clock.push(ClockSample { local, job: local - epoch, real, error: 0 });
+    let job = if source.behind == 0 { local - epoch } else { real - start };
+    info.clock.push(ClockSample { local, job, real, error: 0 });
     let header = Header {
         version: FORMAT_VERSION,
         job: run.job.clone(),

@@ -1,11 +1,12 @@
 //! A spool that the helper takes records out of.
 
 use crate::place::destination::Destination;
+use crate::process::clock;
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -233,6 +234,20 @@ struct Gap {
 /// After this a cell that was not stored is passed over: whoever reserved it has left by a jump.
 const LONGEST_GAP: Duration = Duration::from_secs(2);
 
+/// Two clocks that differ by more have not gone together.
+pub(super) const APART: i64 = 2_000_000_000;
+
+/// How far the monotonic clock of a process is behind that of this one: those of a namespace of time are.
+fn behind(memory: &Memory, pid: u32) -> i64 {
+    let time = |place: &Path| std::fs::metadata(place.join("ns/time")).ok().map(|about| about.ino());
+    let own = time(Path::new("/proc/self"));
+    if own.is_some() && liveness::place_of(pid).and_then(|place| time(&place)) == own {
+        return 0;
+    }
+    let began = memory.word(layout::MADE_REAL).wrapping_sub(memory.word(layout::MADE_NS)) as i64;
+    Some(began - (clock::realtime() - clock::monotonic())).filter(|apart| apart.abs() > APART).unwrap_or(0)
+}
+
 /// Cells that are taken at once, so that a block has no more operations than readers accept.
 const MOST_CELLS: u64 = 1 << 19;
 
@@ -244,6 +259,8 @@ pub(super) struct Source {
     pub(super) pid: u32,
     /// When the process started, as far as that could be asked.
     pub(super) started: Option<u64>,
+    /// How far its monotonic clock is behind.
+    pub(super) behind: i64,
     pub(super) names: Names,
     /// Files whose names are in no block yet: what leaves the spool must be in the part.
     pub(super) unwritten: Vec<u32>,
@@ -265,6 +282,7 @@ impl Source {
             path: path.to_owned(),
             pid,
             started: tmio_trace::liveness::started(pid),
+            behind: behind(&memory, pid),
             names: Names::default(),
             unwritten: Vec::new(),
             gaps: Vec::new(),
@@ -277,6 +295,11 @@ impl Source {
             written: Instant::now(),
             left_out: [0; 2],
         }
+    }
+
+    /// What the monotonic clock of the process says.
+    pub(super) fn now(&self) -> i64 {
+        clock::monotonic() - self.behind
     }
 
     /// Whether the process still runs the program that has made the spool.
@@ -509,5 +532,97 @@ impl Source {
     /// What the process says of itself.
     pub(super) fn text(&self) -> Vec<u8> {
         self.memory.bytes(layout::TEXT_OFFSET, layout::TEXT_BYTES, layout::TEXT_LENGTH)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::frames::{Detail, encode};
+    use super::*;
+    use crate::place::parts::Part;
+    use tmio_spool::kind::{Direction, FilePointer, Flags, OpKind};
+    use tmio_trace::block::BlockEncoder;
+
+    const CELLS: usize = layout::SMALLEST_RING;
+    const RANK: u32 = 3;
+
+    /// A spool in a directory of its own, with so many operations in one ring.
+    fn spool(directory: &Path, operations: u64) -> PathBuf {
+        let mut words = vec![0u64; layout::length(CELLS, 2) / 8];
+        let kind = OpKind::data(Direction::Write, FilePointer::Explicit, false, false, false);
+        let head = layout::RING_HEADS_OFFSET / 8;
+        let told = [(0, layout::MAGIC), (layout::PID, 99), (layout::RING_CELLS, CELLS as u64)];
+        let ring = [(layout::RINGS, 1), (head + layout::RESERVED, operations)];
+        told.into_iter().chain(ring).for_each(|(index, value)| words[index] = value);
+        for (number, cell) in words[layout::RINGS_OFFSET / 8..].chunks_mut(CELL_WORDS).enumerate() {
+            let start = number as u64 * 100;
+            if start < operations * 100 {
+                cell.copy_from_slice(&[
+                    cell::identity(5, kind, Flags::default(), 2),
+                    start,
+                    start + 10,
+                    64,
+                    8,
+                ]);
+            }
+        }
+        let path = directory.join("0-1.spool");
+        std::fs::write(&path, words.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>()).unwrap();
+        path
+    }
+
+    /// What a helper that comes now finds.
+    fn next_helper(spool: &Path, part: &Path) -> Source {
+        let mut source = Source::new(spool, Memory::map(spool).unwrap());
+        source.go_on(part, RANK, &Filter::default());
+        source
+    }
+
+    /// The next block of all that waits: the frame, and what it takes from the rings.
+    fn block(source: &mut Source) -> (Vec<u8>, Taken) {
+        let taken = source.take(&Filter::default(), true);
+        let number = source.begin_block(&taken);
+        let mut encoder = BlockEncoder::default();
+        encode(&mut encoder, &taken.words, TickScale::NANOSECONDS, Detail::Operations).unwrap();
+        (encoder.finish(RANK, number, 0, vec![(5, "a file")]).unwrap().to_vec(), taken)
+    }
+
+    /// Wherever between two steps a helper is killed, the one that follows it writes what is not written, and
+    /// nothing twice.
+    #[test]
+    fn a_helper_that_is_killed_between_any_two_steps() {
+        let directory = std::env::temp_dir().join(format!("tmio-killed-{}", std::process::id()));
+        std::fs::create_dir(&directory).unwrap();
+        for killed_after in ["nothing", "beginning", "a piece", "appending", "freeing"] {
+            let spool = spool(&directory, 50);
+            let path = directory.join("t.parts").join("h.1.2");
+            let part = Part::new(&path, &directory, Path::new(""));
+            let mut before = 0;
+            // Twice, and a third helper finds what both have left.
+            for helper in 0..2 {
+                let mut source = next_helper(&spool, &path);
+                assert_eq!(source.waiting().0 + source.operations, 50, "{killed_after}, {helper}");
+                let (frame, taken) = block(&mut source);
+                match killed_after {
+                    "a piece" => drop(part.append(&frame[..frame.len() / 2]).unwrap()),
+                    "appending" | "freeing" => drop(part.append(&frame).unwrap()),
+                    _ => {}
+                }
+                if killed_after == "freeing" {
+                    source.free(&taken);
+                }
+                before = source.sequence;
+            }
+            let mut last = next_helper(&spool, &path);
+            assert!(last.sequence >= before, "{killed_after}: a number for two blocks");
+            let (frame, taken) = block(&mut last);
+            part.append(&frame).unwrap();
+            last.free(&taken);
+            let found = tmio_trace::salvage::written(&path, RANK).unwrap();
+            assert_eq!((found.operations, last.waiting().0), (50, 0), "{killed_after}");
+            assert_eq!(next_helper(&spool, &path).operations, 50, "{killed_after}");
+            std::fs::remove_dir_all(directory.join("t.parts")).unwrap();
+        }
+        std::fs::remove_dir_all(&directory).unwrap();
     }
 }

@@ -195,7 +195,7 @@ impl Helper {
             let mut encoder = BlockEncoder::default();
             count = encode(&mut encoder, &taken.words, scale, detail).map_err(|error| error.to_string())?;
             let names = source.names_for(encoder.files());
-            let frame = encoder.finish(place.info.rank, sequence, clock::monotonic(), names);
+            let frame = encoder.finish(place.info.rank, sequence, source.now(), names);
             tail = frame.map_err(|error| error.to_string())?.to_vec();
         }
         let operations = source.operations + count;

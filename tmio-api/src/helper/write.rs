@@ -5,9 +5,9 @@ use super::member::{Member, Place};
 use super::target::Target;
 use super::{Helper, PAUSE, process, trace};
 use crate::place::parts;
+use crate::process::message;
 use crate::process::surroundings::Surroundings;
 use crate::process::thread::{SETTLING, before};
-use crate::process::{clock, message};
 use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -182,7 +182,7 @@ impl Helper {
         }
         let source = &mut member.source;
         // Clock first, then what threads are in, then what they have stored.
-        let now = clock::monotonic() - SETTLING;
+        let now = source.now() - SETTLING;
         let scale = source.memory.scale();
         let covered = match source.memory.in_flight() {
             Some(u64::MAX) => now,

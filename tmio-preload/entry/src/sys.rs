@@ -693,8 +693,12 @@ pub unsafe fn raise_limit(resource: usize) {
     unsafe { call(PRLIMIT64, [0, resource, [most; 2].as_ptr() as usize, 0, 0, 0]) };
 }
 
+const RLIMIT_CPU: usize = 0;
 pub const RLIMIT_FSIZE: usize = 1;
+const RLIMIT_DATA: usize = 2;
+const RLIMIT_STACK: usize = 3;
 pub const RLIMIT_NOFILE: usize = 7;
+const RLIMIT_AS: usize = 9;
 
 /// Whether this process gets the orphans among its descendants: it has asked for it, or is the first one of
 /// its namespace.
@@ -831,10 +835,12 @@ pub unsafe fn start(
         unsafe {
             let start = &*start.cast::<Start>();
             call(SETSID, [0; 6]);
-            // Nothing of the program's is held, and its limit is for itself. Where descriptors are few, they
-            // are for the dynamic linker and the helper, and none for what nobody reads.
+            // Nothing of the program's is held, and its limits are for itself. Where descriptors are few,
+            // they are for the dynamic linker and the helper, and none for what nobody reads.
             close_all();
-            raise_limit(RLIMIT_NOFILE);
+            for limit in [RLIMIT_CPU, RLIMIT_DATA, RLIMIT_STACK, RLIMIT_NOFILE, RLIMIT_AS] {
+                raise_limit(limit);
+            }
             if limits(RLIMIT_NOFILE)[0] >= ENOUGH_DESCRIPTORS
                 && let Ok(null) = open(c"/dev/null", O_RDWR, 0)
             {

@@ -27,6 +27,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use tmio_spool::control::{CLOSING, ENDING, HELPER, NAMESPACE};
 
 /// Spools that root reads for somebody else are no larger: that user chooses how large they are.
 const MAX_BYTES_FOR_OTHERS: u64 = 256 << 20;
@@ -115,9 +116,12 @@ impl SpoolDirectory {
     pub fn clean(&self, own: Option<&OsStr>, tally: &mut Tally) {
         let Some(directory) = self.open() else { return };
         let Ok(entries) = directory.entries() else { return };
-        for name in entries.flatten().map(|entry| entry.name).filter(|name| Some(name.as_os_str()) != own) {
-            let bytes = directory.look(&name).map_or(0, |found| found.room);
-            match salvage(&directory, &name) {
+        let names = entries.flatten().map(|entry| entry.name).filter(|name| Some(name.as_os_str()) != own);
+        let is_page = |name: &OsString| name.as_encoded_bytes().ends_with(ENDING.as_bytes());
+        let (pages, spools): (Vec<_>, Vec<_>) = names.partition(is_page);
+        for name in &spools {
+            let bytes = directory.look(name).map_or(0, |found| found.room);
+            match salvage(&directory, name) {
                 Ok(Fate::Salvaged(operations)) => {
                     tally.removed += 1;
                     tally.bytes += bytes;
@@ -130,6 +134,13 @@ impl SpoolDirectory {
                         tally.problems.push(error.to_string());
                     }
                 }
+            }
+        }
+        // Control pages of helpers that were killed.
+        let has_died = |page: &Page| page.is_seen() && !page.has_process();
+        for name in &pages {
+            if Page::read(&directory, name).is_some_and(|page| has_died(&page)) {
+                let _ = directory.remove(name);
             }
         }
         let _ = self.base.remove_folder(&self.name); // only if it is empty
@@ -234,17 +245,35 @@ fn is_alive(pid: u32) -> bool {
 /// Whether the helper of the spool's job runs, or is being started: it writes what the spool holds, and
 /// nobody else does.
 fn has_helper(directory: &Dir, name: &OsStr) -> bool {
-    use tmio_spool::control::{CLOSING, ENDING, HELPER, NAMESPACE};
     let Some((job, _)) = name.to_str().and_then(|name| name.split_once('-')) else { return false };
-    let page = directory.read(OsStr::new(&format!("{job}{ENDING}")), &Expect::of_user(user::effective()));
-    let Ok(page) = page else { return false };
-    let word = |index: usize| {
-        let mut word = [0; 8];
-        page.read_exact_at(&mut word, 8 * index as u64).map_or(0, |()| u64::from_ne_bytes(word))
-    };
-    let (helper, namespace) = (word(HELPER), word(NAMESPACE));
-    let is_seen = namespace == 0 || Some(namespace) == liveness::namespace();
-    is_seen && helper & !0xffff_ffff != CLOSING && liveness::started(helper as u32).is_some()
+    let Some(page) = Page::read(directory, OsStr::new(&format!("{job}{ENDING}"))) else { return false };
+    (page.namespace == 0 || page.is_seen()) && page.helper & !0xffff_ffff != CLOSING && page.has_process()
+}
+
+/// What the control page of a job says of its helper.
+struct Page {
+    helper: u64,
+    namespace: u64,
+}
+
+impl Page {
+    fn read(directory: &Dir, name: &OsStr) -> Option<Self> {
+        let page = directory.read(name, &Expect::of_user(user::effective())).ok()?;
+        let word = |index: usize| {
+            let mut word = [0; 8];
+            page.read_exact_at(&mut word, 8 * index as u64).map_or(0, |()| u64::from_ne_bytes(word))
+        };
+        Some(Self { helper: word(HELPER), namespace: word(NAMESPACE) })
+    }
+
+    /// Whether the number of its process is one of this namespace.
+    fn is_seen(&self) -> bool {
+        Some(self.namespace) == liveness::namespace()
+    }
+
+    fn has_process(&self) -> bool {
+        liveness::started(self.helper as u32).is_some()
+    }
 }
 
 pub(crate) fn rank_of(spool: &Spool) -> RankInfo {
@@ -304,4 +333,35 @@ fn add_to_part(spool: &Spool, info: RankInfo, path: &Path) -> io::Result<u64> {
     frames.extend(frame::encode(FrameKind::Rank, &info).map_err(io::Error::other)?);
     part.append(&frames)?;
     Ok(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn control_pages_of_helpers_that_were_killed_go() {
+        let base = std::env::temp_dir().join(format!("tmio-pages-{}", std::process::id()));
+        let directory = base.join(format!("tmio-{}", user::effective()));
+        fs::create_dir_all(&directory).unwrap();
+        fs::set_permissions(&directory, fs::Permissions::from_mode(0o700)).unwrap();
+        let here = liveness::namespace().unwrap();
+        let (lives, died) = (u64::from(std::process::id()), 0x7fff_fff0);
+        for (name, helper, namespace) in
+            [("1n1", lives, here), ("2n1", died, here), ("3n2", died, here ^ 1), ("4n1", died, 0)]
+        {
+            let mut words = [0u64; 8];
+            (words[HELPER], words[NAMESPACE]) = (helper | CLOSING, namespace);
+            fs::write(directory.join(format!("{name}{ENDING}")), words.map(u64::to_ne_bytes).concat())
+                .unwrap();
+        }
+        let mut tally = Tally::default();
+        clean(&directory, None, &mut tally);
+        let is_there = |name: &str| directory.join(format!("{name}{ENDING}")).exists();
+        assert_eq!(["1n1", "2n1", "3n2", "4n1"].map(is_there), [true, false, true, true]);
+        assert_eq!((tally.kept, tally.failed), (0, 0));
+        fs::remove_dir_all(&base).unwrap();
+    }
 }

@@ -65,19 +65,19 @@ impl Part {
 /// Names of files that the blocks of a rank have.
 pub(super) fn names_of(part: &File, rank: u32) -> HashMap<u32, String> {
     let mut names = HashMap::new();
-    let mut file = part;
-    if file.seek(SeekFrom::Start(0)).is_err() {
-        return names;
-    }
-    let mut frames = FrameReader::new(io::BufReader::new(file));
-    while let Ok(Some(frame)) = frames.next_frame() {
-        let is_its = frame.kind.is_some_and(FrameKind::is_block)
-            && block::identity(frame.body).is_some_and(|(its, _)| its == rank);
-        if is_its && let Ok(block) = block::Block::parse(frame.body) {
-            names.extend(block.files.iter().map(|&(number, name)| (number, name.to_owned())));
-        }
-    }
+    let _ = each_block(part, rank, |_, _, body| {
+        learn(&mut names, body);
+    });
     names
+}
+
+/// Numbers of a rank's blocks in a part.
+pub(super) fn blocks_of(part: &File, rank: u32) -> HashSet<u64> {
+    let mut numbers = HashSet::new();
+    let _ = each_block(part, rank, |_, number, _| {
+        numbers.insert(number);
+    });
+    numbers
 }
 
 /// What a part has of a rank.
@@ -96,53 +96,63 @@ pub struct Written {
 /// What a part has of a rank, for the helper that continues it.
 pub fn written(path: &Path, rank: u32) -> io::Result<Written> {
     let file = crate::parts::open(path)?;
-    let size = file.metadata()?.len();
     let mut found = Written::default();
-    let mut at = 0;
-    while let Some((end, number)) = whole_frame(&file, at, size, rank) {
-        let mut body = vec![0; (end - at) as usize - HEAD];
-        if let Some(number) = number
-            && file.read_exact_at(&mut body, at + HEAD as u64).is_ok()
-            && let Ok(block) = block::Block::parse(&body)
-        {
-            found.names.extend(block.files.iter().map(|&(number, name)| (number, name.to_owned())));
-            found.operations += u64::from(block.count);
-            found.blocks.insert(number);
-            match found.extents.last_mut().filter(|last| last.end == at) {
-                Some(last) => last.end = end,
-                None => found.extents.push(at..end),
-            }
+    each_block(&file, rank, |place, number, body| {
+        found.operations += learn(&mut found.names, body);
+        found.blocks.insert(number);
+        match found.extents.last_mut().filter(|last| last.end == place.start) {
+            Some(last) => last.end = place.end,
+            None => found.extents.push(place),
         }
-        at = end;
-    }
+    })?;
     Ok(found)
 }
 
-/// Numbers of a rank's blocks in a part. Only whole ones count: of a block that was being written when its
-/// process was killed, the part may hold a piece.
-pub(super) fn blocks_of(mut file: &File, rank: u32) -> HashSet<u64> {
-    let mut numbers = HashSet::new();
-    let size = file.metadata().map_or(0, |meta| meta.len());
-    let mut at = 0;
-    while let Some((end, number)) = whole_frame(file, at, size, rank) {
-        numbers.extend(number);
-        at = end;
-    }
-    // From a piece on, every byte is looked at: frames of other processes may follow anywhere.
-    if at < size && file.seek(SeekFrom::Start(at)).is_ok() {
-        let mut frames = FrameReader::new(file);
-        while let Ok(Some(frame)) = frames.next_frame() {
-            let identity =
-                block::identity(frame.body).filter(|_| frame.kind.is_some_and(FrameKind::is_block));
-            numbers.extend(identity.filter(|(its, _)| *its == rank).map(|(_, number)| number));
-        }
-    }
-    numbers
+/// Learns the names of a block; returns the number of its operations.
+fn learn(names: &mut HashMap<u32, String>, body: &[u8]) -> u64 {
+    let Ok(block) = block::Block::parse(body) else { return 0 };
+    names.extend(block.files.iter().map(|&(number, name)| (number, name.to_owned())));
+    block.count.into()
 }
 
-/// Where the frame at `at` ends, and its number if it is a block of `rank`. `None`: it is not whole, or there
-/// is none.
-fn whole_frame(file: &File, at: u64, size: u64, rank: u32) -> Option<(u64, Option<u64>)> {
+/// Calls `found` with the place, the number and the body of each block of a rank. Only whole ones count: of
+/// a block that was being written when its process was killed, the part may hold a piece.
+fn each_block(mut part: &File, rank: u32, mut found: impl FnMut(Range<u64>, u64, &[u8])) -> io::Result<()> {
+    let size = part.metadata()?.len();
+    let mut at = 0;
+    while let Some((end, block)) = whole_frame(part, at, size, rank) {
+        if let Some((number, body)) = block {
+            found(at..end, number, &body);
+        }
+        at = end;
+    }
+    if at == size {
+        return Ok(());
+    }
+    // From a piece on, every byte is looked at: whole frames may follow anywhere.
+    part.seek(SeekFrom::Start(at))?;
+    let mut frames = FrameReader::new(part);
+    while let Some(frame) = frames.next_frame()? {
+        if let Some(number) = frame.kind.and_then(|kind| number_of(kind, frame.body, rank)) {
+            let begin = at + frame.offset;
+            found(begin..begin + (HEAD + frame.body.len()) as u64, number, frame.body);
+        }
+    }
+    Ok(())
+}
+
+/// The number of a block, if the frame is one of `rank`.
+fn number_of(kind: FrameKind, body: &[u8], rank: u32) -> Option<u64> {
+    let (_, number) = block::identity(body).filter(|(its, _)| kind.is_block() && *its == rank)?;
+    Some(number)
+}
+
+/// The number and the body of a block.
+type Numbered = (u64, Vec<u8>);
+
+/// Where the frame at `at` ends, and its number and body if it is a block of `rank`. `None`: it is not
+/// whole, or there is none.
+fn whole_frame(file: &File, at: u64, size: u64, rank: u32) -> Option<(u64, Option<Numbered>)> {
     let mut head = [0u8; HEAD];
     file.read_exact_at(&mut head, at).ok()?;
     let Head::Frame { kind, checksum, length } = parse_head(&head) else { return None };
@@ -152,17 +162,13 @@ fn whole_frame(file: &File, at: u64, size: u64, rank: u32) -> Option<(u64, Optio
     if end > size || !followed {
         return None;
     }
-    if !FrameKind::from_code(kind).is_some_and(FrameKind::is_block) {
-        return Some((end, None));
-    }
+    let Some(kind) = FrameKind::from_code(kind) else { return Some((end, None)) };
     let mut bytes = vec![0; length.min(IDENTITY_BYTES)];
     file.read_exact_at(&mut bytes, body).ok()?;
-    let number = block::identity(&bytes).filter(|(its, _)| *its == rank).map(|(_, number)| number);
-    if number.is_some() {
-        bytes.resize(length, 0);
-        file.read_exact_at(&mut bytes, body).ok().filter(|()| crc32(&bytes) == checksum)?;
-    }
-    Some((end, number))
+    let Some(number) = number_of(kind, &bytes, rank) else { return Some((end, None)) };
+    bytes.resize(length, 0);
+    file.read_exact_at(&mut bytes, body).ok().filter(|()| crc32(&bytes) == checksum)?;
+    Some((end, Some((number, bytes))))
 }
 
 #[cfg(test)]
@@ -171,18 +177,22 @@ mod tests {
     use crate::format::block::BlockEncoder;
     use std::fs;
 
+    /// An empty block.
+    fn block(rank: u32, number: u64) -> Vec<u8> {
+        let mut encoder = BlockEncoder::default();
+        assert!(encoder.restart(0));
+        let names = vec![(1, "a name that makes the block longer than what identifies it")];
+        encoder.finish(rank, number, 0, names).unwrap().to_vec()
+    }
+
+    /// One that was cut so many bytes before its end.
+    fn piece(rank: u32, number: u64, from_end: usize) -> Vec<u8> {
+        let whole = block(rank, number);
+        whole[..whole.len() - from_end].to_vec()
+    }
+
     #[test]
     fn a_piece_of_a_block_is_not_a_block() {
-        let block = |rank: u32, number: u64| {
-            let mut encoder = BlockEncoder::default();
-            assert!(encoder.restart(0));
-            let names = vec![(1, "a name that makes the block longer than what identifies it")];
-            encoder.finish(rank, number, 0, names).unwrap().to_vec()
-        };
-        let piece = |rank, number, from_end: usize| {
-            let whole = block(rank, number);
-            whole[..whole.len() - from_end].to_vec()
-        };
         let path = std::env::temp_dir().join(format!("tmio-piece-{}", std::process::id()));
         let blocks = |frames: &[Vec<u8>]| {
             fs::write(&path, frames.concat()).unwrap();
@@ -200,6 +210,25 @@ mod tests {
         let mut wrong = block(1, 1);
         *wrong.last_mut().unwrap() ^= 1;
         assert_eq!(blocks(&[wrong, block(1, 2)]), [2]);
+        fs::remove_file(path).unwrap();
+    }
+
+    /// A helper was killed while it wrote, the next one went on, and was killed as well.
+    #[test]
+    fn what_follows_a_piece_was_written_too() {
+        let path = std::env::temp_dir().join(format!("tmio-written-{}", std::process::id()));
+        let length = block(1, 0).len() as u64;
+        for from_end in [1, 10, 40, length as usize - 3] {
+            let cut = length - from_end as u64;
+            let all = [block(1, 0), piece(1, 1, from_end), block(1, 2), block(2, 1), block(1, 3)];
+            fs::write(&path, all.concat()).unwrap();
+            let found = written(&path, 1).unwrap();
+            assert_eq!(found.blocks, HashSet::from([0, 2, 3]), "{from_end}");
+            let second = length + cut;
+            let extents = [0..length, second..second + length, second + 2 * length..second + 3 * length];
+            assert_eq!(found.extents, extents, "{from_end}");
+            assert_eq!(found.names.len(), 1);
+        }
         fs::remove_file(path).unwrap();
     }
 }

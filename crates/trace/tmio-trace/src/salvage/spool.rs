@@ -9,6 +9,7 @@ use crate::format::operation::Mark;
 use crate::format::raw::{RawRecord, RawRecords, TickScale};
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tmio_spool::cell::{CELL_BYTES, CELL_WORDS};
 use tmio_spool::layout;
 
@@ -215,12 +216,30 @@ pub fn scale(word: &dyn Fn(usize) -> u64) -> TickScale {
     }
     let (ticks, ns) = (word(layout::MADE_TICKS), word(layout::MADE_NS) as i64);
     let told = (word(layout::LATER_TICKS), word(layout::LATER_NS) as i64);
-    // After a reboot, clocks are different.
-    let now = tmio_spool::clock::pair().filter(|now| now.0 > told.0 && now.1 > told.1);
+    // After a reboot, clocks are different, and so they are in a namespace of time.
+    let offset = (word(layout::MADE_REAL) as i64).wrapping_sub(ns);
+    let is_same = |now: i64| ((realtime() - now) - offset).abs() < APART;
+    let now = tmio_spool::clock::pair().filter(|now| now.0 > told.0 && now.1 > told.1 && is_same(now.1));
     let later = [Some(told), now].into_iter().flatten().filter(|later| later.0 > ticks && later.1 > ns);
     let later = later.max_by_key(|later| later.0);
-    let rate = later.map_or(1.0, |(later, its)| (its - ns) as f64 / (later - ticks) as f64);
-    TickScale { ticks, ns, rate }
+    let rate = |(later, its): (u64, i64)| (its - ns) as f64 / (later - ticks) as f64;
+    TickScale { ticks, ns, rate: later.map_or_else(|| own_rate().unwrap_or(1.0), rate) }
+}
+
+/// Two clocks that differ by more have not gone together.
+const APART: i64 = 2_000_000_000;
+
+fn realtime() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(now.as_nanos()).unwrap_or(i64::MAX)
+}
+
+/// Nanoseconds of a tick, as measured here.
+fn own_rate() -> Option<f64> {
+    let first = tmio_spool::clock::pair()?;
+    std::thread::sleep(Duration::from_millis(10));
+    let second = tmio_spool::clock::pair().filter(|second| second.0 > first.0)?;
+    Some((second.1 - first.1) as f64 / (second.0 - first.0) as f64)
 }
 
 #[cfg(test)]
