@@ -51,16 +51,15 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
-mod alternatives;
 mod assess;
 mod basis;
 mod compat;
 mod cost;
-mod course;
 mod dense;
 mod error;
 mod experiment;
 mod extend;
+mod forecast;
 mod forms;
 mod fraction;
 mod function;
