@@ -83,13 +83,7 @@ pub(crate) fn compat(set: &MeasurementSet, points: &Points, outcome: compat::Out
 }
 
 /// What does not depend on how the function was chosen.
-fn bare(
-    set: &MeasurementSet,
-    points: &Points,
-    function: Function,
-    mode: Mode,
-    kind: NoiseKind,
-) -> Model {
+fn bare(set: &MeasurementSet, points: &Points, function: Function, mode: Mode, kind: NoiseKind) -> Model {
     let predicted: Vec<f64> = points.iter().map(|(point, _)| function.evaluate(point)).collect();
     let in_sample = Costs::of(&points.values, &predicted, coefficients(&function));
     let leave_one_out = leave_one_out(points, &function, kind);

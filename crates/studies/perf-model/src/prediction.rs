@@ -34,14 +34,10 @@ const HIDDEN: f64 = 1.5;
 const MAX_HIDDEN: f64 = 0.06;
 const FEW_DEGREES: f64 = 6.0;
 
-/// Points that lie no further from one curve than this, in the logarithm, are on it.
-const EXACT: f64 = 1e-6;
 /// A forecast has intervals of this probability.
 const LIKELY: f64 = 0.95;
 /// So many deviations of a normal distribution are that.
 const NORMAL: f64 = 1.959_963_984_540_054;
-/// Times the misfit that a run may be off close to the largest scale.
-const SCATTER: f64 = 2.0;
 
 /// What an interval is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -212,8 +208,8 @@ impl Predictor<'_> {
         let forecast = self.forecast.get_or_init(of).as_ref()?;
         let found = forecast.at(*scale)?;
         let formula = self.model.evaluate(point).ln();
-        let (misfit, far) = (forecast.misfit(), (scale / largest).log2().min(1.0));
-        let value = if misfit < EXACT && (formula - found.value).abs() < found.below {
+        let far = (scale / largest).log2().min(1.0);
+        let value = if found.exact && (formula - found.value).abs() < found.below {
             formula
         } else if formula.is_finite() {
             formula + far * (found.value - formula)
@@ -222,7 +218,7 @@ impl Predictor<'_> {
         };
         // Close to the largest scale a run is as far off as runs are within.
         let wide = if level == LIKELY { 1.0 } else { student::normal_width(level) / NORMAL };
-        let half = |width: f64| wide * width.hypot((1.0 - far) * SCATTER * misfit);
+        let half = |width: f64| wide * width.hypot((1.0 - far) * found.scatter);
         let low = (value.min(found.value) - half(found.below)).exp();
         let high = (value.max(found.value) + half(found.above)).exp();
         (low > 0.0 && high.is_finite()).then(|| (value.exp(), Interval { low, high }))
@@ -280,12 +276,7 @@ struct Component {
 }
 
 impl Part {
-    fn new(
-        formula: &Formula,
-        weight: f64,
-        points: &Points,
-        kind: NoiseKind,
-    ) -> Option<Part> {
+    fn new(formula: &Formula, weight: f64, points: &Points, kind: NoiseKind) -> Option<Part> {
         let kind = if formula.terms.is_empty() { NoiseKind::Absolute } else { kind };
         let (_, fit) = weighted_fit(formula, points, kind)?;
         let k = formula.terms.len() + 1;
@@ -379,12 +370,14 @@ fn drift(formula: &Formula, points: &Points, kind: NoiseKind, run: f64) -> f64 {
     }
 }
 
-/// The value below which a mixture lies with probability `tail`, by bisection.
+/// The value below which a mixture lies with probability `tail`: regula falsi (the Illinois rule), with a
+/// bisection at every third step, as a distribution without spread is a step.
 fn quantile(components: &[Component], tail: f64) -> f64 {
     const WIDE: f64 = 1e5;
-    const QUANTILE_STEPS: usize = 200;
+    const STEPS: usize = 200;
+    const CLOSE: f64 = 1e-10;
     let total: f64 = components.iter().map(|c| c.weight).sum();
-    let below = |value: f64| -> f64 {
+    let above = |value: f64| -> f64 {
         let share = |c: &Component| {
             let cumulative = if c.spread > 0.0 {
                 student::cumulative((value - c.centre) / c.spread, c.degrees)
@@ -393,16 +386,41 @@ fn quantile(components: &[Component], tail: f64) -> f64 {
             };
             c.weight * cumulative
         };
-        components.iter().map(share).sum::<f64>() / total
+        components.iter().map(share).sum::<f64>() / total - tail
     };
-    let mut low = components.iter().map(|c| c.centre - WIDE * c.spread).fold(f64::INFINITY, f64::min);
-    let mut high = components.iter().map(|c| c.centre + WIDE * c.spread).fold(f64::NEG_INFINITY, f64::max);
-    for _ in 0..QUANTILE_STEPS {
-        let middle = f64::midpoint(low, high);
-        if middle <= low || middle >= high {
+    let end = |side: f64| {
+        let mut wide = 4.0;
+        loop {
+            let reach = |c: &Component| side * (c.centre + side * wide * c.spread);
+            let at = side * components.iter().map(reach).fold(f64::NEG_INFINITY, f64::max);
+            let share = above(at);
+            if side * share >= 0.0 || wide >= WIDE {
+                return (at, share);
+            }
+            wide *= 4.0;
+        }
+    };
+    let ((mut low, mut below), (mut high, mut over)) = (end(-1.0), end(1.0));
+    for step in 0..STEPS {
+        if high - low <= CLOSE * low.abs().max(high.abs()) {
             break;
         }
-        if below(middle) < tail { low = middle } else { high = middle }
+        let slope = (over - below) / (high - low);
+        let crossing = low - below / slope;
+        let between = step % 3 < 2 && crossing > low && crossing < high;
+        let at = if between { crossing } else { f64::midpoint(low, high) };
+        if at <= low || at >= high {
+            break;
+        }
+        let share = above(at);
+        if share < 0.0 {
+            (low, below, over) = (at, share, over / 2.0);
+        } else {
+            (high, over, below) = (at, share, below / 2.0);
+        }
+        if share.abs() < CLOSE * tail {
+            return at;
+        }
     }
     high
 }

@@ -48,3 +48,10 @@ pub(super) const DRIFT: (f64, f64) = (0.8, 1.4);
 pub(super) const RATE_DRIFT: (f64, f64) = (0.9, 0.7);
 /// Misfit at which half of that counts. Smaller than EXACT: an interval must not trust what a value may.
 pub(super) const HOLDS: f64 = 0.005;
+
+/// Times the misfit that a run may be off close to the largest scale: about two deviations.
+pub(super) const SCATTER: f64 = 2.0;
+/// Points that lie no further from one curve than this, in the logarithm, are on it.
+pub(super) const ON_IT: f64 = 1e-6;
+/// At so many times the largest scale, the median error of a forecast as a factor.
+pub(super) const TYPICAL: [(f64, f64); 4] = [(1.0, 1.0), (2.0, 1.13), (4.0, 1.28), (8.0, 1.47)];

@@ -15,6 +15,9 @@
 
 mod constants;
 mod forms;
+mod reach;
+
+pub use reach::Reach;
 
 use crate::points::Points;
 use constants::*;
@@ -48,6 +51,10 @@ pub(crate) struct Expected {
     /// Half widths of the interval of 95 %, in the logarithm.
     pub below: f64,
     pub above: f64,
+    /// How far points are off near the largest scale.
+    pub scatter: f64,
+    /// The points lie on one curve.
+    pub exact: bool,
 }
 
 impl Forecast {
@@ -114,11 +121,6 @@ impl Forecast {
         .filter(|found| found.weights.iter().all(|weight| weight.is_finite()))
     }
 
-    /// How far, in the logarithm, the points lie from the best curve.
-    pub(crate) fn misfit(&self) -> f64 {
-        self.misfit
-    }
-
     /// What to expect at a scale not below the largest measured one; `None` so far away that no number can
     /// hold it.
     pub(crate) fn at(&self, scale: f64) -> Option<Expected> {
@@ -141,6 +143,8 @@ impl Forecast {
             value: self.middle + self.last + believed * mixture + (1.0 - believed) * apart,
             below: width(below),
             above: width(above),
+            scatter: SCATTER * self.misfit,
+            exact: self.misfit < ON_IT,
         };
         let ends = [expected.value - expected.below, expected.value + expected.above];
         ends.iter().all(|end| end.exp() > 0.0 && end.exp().is_finite()).then_some(expected)
