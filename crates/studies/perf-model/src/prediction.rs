@@ -209,7 +209,8 @@ impl Predictor<'_> {
         let found = forecast.at(*scale)?;
         let formula = self.model.evaluate(point).ln();
         let far = (scale / largest).log2().min(1.0);
-        let value = if found.exact && (formula - found.value).abs() < found.below {
+        let known = found.exact && (formula - found.value).abs() < found.below;
+        let value = if known {
             formula
         } else if formula.is_finite() {
             formula + far * (found.value - formula)
@@ -221,7 +222,8 @@ impl Predictor<'_> {
         let half = |width: f64| wide * width.hypot((1.0 - far) * found.scatter);
         let low = (value.min(found.value) - half(found.below)).exp();
         let high = (value.max(found.value) + half(found.above)).exp();
-        (low > 0.0 && high.is_finite()).then(|| (value.exp(), Interval { low, high }))
+        let value = if known { self.model.evaluate(point) } else { value.exp() };
+        (low > 0.0 && high.is_finite()).then_some((value, Interval { low, high }))
     }
 
     /// The central interval of probability `level` (0.95 for 95 %); `None` where there are no more points
@@ -468,7 +470,9 @@ mod tests {
         let prediction = model.predict(&[64.0], 0.95).unwrap();
         let interval = prediction.interval.unwrap();
         assert!(prediction.extrapolated && !prediction.negative);
-        assert!((interval.low - 129.0).abs() < 1e-3 && (interval.high - 129.0).abs() < 1e-3, "{interval:?}");
+        assert_eq!(prediction.value, prediction.formula_value);
+        let half = (interval.high / interval.low).ln() / 2.0;
+        assert!(half < 0.021 && interval.low < 129.0 && 129.0 < interval.high, "{interval:?}");
     }
 
     #[test]

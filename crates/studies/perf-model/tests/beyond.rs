@@ -147,6 +147,8 @@ fn possible(name: &str, prediction: &Prediction) {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
     /// Whatever was measured: what is not negative is foretold as not negative, inside of its interval, by a
     /// formula without negative coefficients; above zero if all of it was.
     #[test]
