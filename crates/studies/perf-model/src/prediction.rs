@@ -8,8 +8,8 @@
 //! there had it been fitted to the smaller scales only is added for each doubling: real programs seldom keep
 //! to one formula. So is what scatter can hide.
 //!
-//! That holds within the measured scales, for several parameters and for values that are 0. Beyond the largest
-//! scale of one parameter, [`crate::forecast`] says what to expect.
+//! That holds within the measured scales, for several parameters and for values that are 0. Beyond the
+//! largest scale of one parameter, [`crate::forecast`] says what to expect.
 
 use schemars::JsonSchema;
 use serde::Serialize;

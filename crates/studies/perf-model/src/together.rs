@@ -1,5 +1,5 @@
-//! Predictions of all models of an experiment that can be true together: a frequency is one over its period, a
-//! share is a quotient, and no part is larger than its whole.
+//! Predictions of all models of an experiment that can be true together: a frequency is one over its period,
+//! a share is a quotient, and no part is larger than its whole.
 
 use std::collections::HashMap;
 

@@ -1,9 +1,9 @@
 //! Beyond the measured scales: measured series of which the largest scales are left out and asked for.
 //!
 //! `reference/series.jsonl` has series of two sources: jobs of Python's library, measured by
-//! `scripts/bench.support/measured_series.py`, and a seeded draw from hpc-uk/archer-benchmarks (commit f644ea4,
-//! GPL-3.0). A point is a scale and the mean of its runs. `forecasts` is what the prototype of the method, in
-//! numpy, says from the smallest `known` scales.
+//! `scripts/bench.support/measured_series.py`, and a seeded draw from hpc-uk/archer-benchmarks (commit
+//! f644ea4, GPL-3.0). A point is a scale and the mean of its runs. `forecasts` is what the prototype of the
+//! method, in numpy, says from the smallest `known` scales.
 
 use perf_model::{Experiment, Model, Modeler, Options, Prediction, input, model, predict_all};
 use proptest::prelude::*;
