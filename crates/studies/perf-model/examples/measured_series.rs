@@ -1,7 +1,7 @@
 //! Forecasts held against measured series: the smallest scales are known, the larger ones are asked for.
 //!
-//! Arguments: a file of series ({"series":[{"metric","source","points":[[scale,[value of each run]],…]},…]}),
-//! and how many scales are known. Prints the median, 90 % quantile and mean (each source weighing the same) of
+//! Arguments: a file of series, {"series":[{"metric","source","points":[[scale,[value of each run]],…]},…]},
+//! and how many scales are known. Prints median, 90 % quantile and mean (each source weighing the same) of
 //! |ln(predicted / measured)|, of ours and of a power law through the last three points, how many values are
 //! impossible, how many lie in the interval of 95 %, and what a value costs.
 
