@@ -151,7 +151,7 @@ fn at_most(part: &Prediction, whole: &Prediction) -> Prediction {
 }
 
 fn reciprocal(own: &Prediction, of: &Prediction) -> Prediction {
-    if !(of.value > 0.0) {
+    if of.value.is_nan() || of.value <= 0.0 {
         return own.clone();
     }
     let turned = |one: Interval| Interval { low: 1.0 / one.high, high: 1.0 / one.low };
