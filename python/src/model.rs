@@ -4,6 +4,7 @@ use crate::call::{Problem, call};
 use perf_model::output::json::Record;
 use perf_model::{
     Experiment, ExperimentBuilder, Measure, Mode, Modeler, Options, input, model as find, parse_point,
+    predict_all,
 };
 use pyo3::prelude::*;
 use serde::Deserialize;
@@ -121,11 +122,8 @@ fn models(mut experiment: Experiment, asked: &str) -> Result<(Vec<String>, Vec<S
     };
     let points: Vec<Vec<f64>> = asked.evaluate.iter().map(point).collect::<Result<_, _>>()?;
     let mut lines = Vec::with_capacity(models.models.len());
-    for one in &models.models {
-        let mut record = Record::new(one, &models.parameters);
-        let predictor = one.predictor();
-        record.predictions =
-            points.iter().map(|point| predictor.predict(point, LEVEL)).collect::<Result<_, _>>()?;
+    for (one, predictions) in models.models.iter().zip(predict_all(&models, &points, LEVEL)?) {
+        let record = Record { predictions, ..Record::new(one, &models.parameters) };
         lines.push(record.line());
     }
     let skipped = |one: &perf_model::Skipped| format!("{}, {}: {}", one.callpath, one.metric, one.reason);

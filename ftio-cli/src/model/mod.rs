@@ -22,7 +22,7 @@ use draw::{Format, draw_sheet, models as pictures};
 use perf_model::input::{self, Scaling};
 use perf_model::output::json::Record;
 use perf_model::output::print::{Print, print};
-use perf_model::{Experiment, Models, extend, model};
+use perf_model::{Experiment, Models, extend, model, predict_all};
 use schemars::JsonSchema;
 use serde::Serialize;
 use settings::Settings;
@@ -220,20 +220,19 @@ pub fn run(args: &Args) -> anyhow::Result<Exit> {
             "" => points.first().cloned().unwrap_or_else(|| largest(&experiment)),
             text => parse(text)?,
         };
-        ranking(&models, &place, args, &mut out)?;
+        ranking(&models, &place, &largest(&experiment), args, &mut out)?;
     } else if args.json {
-        for one in &models.models {
-            let mut record = Record::new(one, &models.parameters);
-            let predictor = one.predictor();
-            record.predictions =
-                points.iter().map(|point| predictor.predict(point, LEVEL)).collect::<Result<_, _>>()?;
+        for (one, predictions) in models.models.iter().zip(predict_all(&models, &points, LEVEL)?) {
+            let record = Record { predictions, ..Record::new(one, &models.parameters) };
             writeln!(out, "{}", record.line())?;
         }
     } else if let Some(format) = &args.print {
         out.write_all(print(&experiment, &models, &Print::parse(format))?.as_bytes())?;
     } else {
         let name = printable(&name);
-        let shown = table::Shown { name: &name, points: &points, level: LEVEL, all: args.all };
+        let predictions = &predict_all(&models, &points, LEVEL)?;
+        let (points, largest) = (&points, &largest(&experiment));
+        let shown = table::Shown { name: &name, points, predictions, largest, level: LEVEL, all: args.all };
         out.write_all(table::table(&experiment, &models, &shown, Style::for_stdout()).as_bytes())?;
     }
     out.flush()?;
@@ -351,10 +350,16 @@ pub struct RankRecord<'a> {
     ranked: perf_model::Ranked,
 }
 
-fn ranking(models: &Models, place: &[f64], args: &Args, out: &mut impl Write) -> anyhow::Result<()> {
+fn ranking(
+    models: &Models,
+    place: &[f64],
+    largest: &[f64],
+    args: &Args,
+    out: &mut impl Write,
+) -> anyhow::Result<()> {
     let ranked = perf_model::rank(models, place, None)?;
     if !args.json {
-        let text = table::ranking(&ranked, &models.parameters, place, args.all, Style::for_stdout());
+        let text = table::ranking(&ranked, &models.parameters, place, largest, args.all, Style::for_stdout());
         return Ok(out.write_all(text.as_bytes())?);
     }
     for ranked in ranked {

@@ -6,15 +6,18 @@ use crate::terminal::text::printable;
 use crate::terminal::units::counted;
 use draw::models::formula::{amount, formula, function, number};
 use draw::models::is_zero;
-use perf_model::{Experiment, Model, Models, Note, Prediction, Ranked};
+use perf_model::{Experiment, Model, Models, Note, Prediction, Ranked, Reach};
 use std::fmt::Write;
 
 /// What is shown.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'a> {
     pub name: &'a str,
-    /// Where the models are evaluated.
+    /// Where the models are evaluated, and what comes out: a list for each model.
     pub points: &'a [Vec<f64>],
+    pub predictions: &'a [Vec<Prediction>],
+    /// The largest measured value of each parameter.
+    pub largest: &'a [f64],
     pub level: f64,
     /// Also what is 0 everywhere.
     pub all: bool,
@@ -22,24 +25,31 @@ pub struct Shown<'a> {
 
 /// A formula that is off by this share of what to expect is worth a remark.
 const WORTH_SAYING: f64 = 0.1;
+/// An interval whose ends are no further apart than this factor leaves nothing to settle.
+const EXACT: f64 = 1.1;
 
 /// All models.
 pub fn table(experiment: &Experiment, models: &Models, shown: &Shown<'_>, style: Style) -> String {
-    let listed: Vec<&Model> = models.models.iter().filter(|model| shown.all || !is_zero(model)).collect();
+    let listed: Vec<(&Model, &[Prediction])> = models
+        .models
+        .iter()
+        .zip(shown.predictions.iter().map(Vec::as_slice))
+        .filter(|(model, _)| shown.all || !is_zero(model))
+        .collect();
     let mut text = head(experiment, models, listed.len(), shown, style);
-    for metric in metrics(listed.iter().map(|model| model.metric.as_str())) {
+    for metric in metrics(listed.iter().map(|(model, _)| model.metric.as_str())) {
         let mut columns = vec![metric.to_owned(), "model".to_owned(), "error".to_owned()];
         for point in shown.points {
             columns.push(format!("at {}", place(&models.parameters, point)));
             columns.push(format!("{:.0} % of runs", 100.0 * shown.level));
         }
         columns.push(String::new());
-        let rows = listed.iter().filter(|model| model.metric == metric);
-        let rows = rows.map(|model| row(model, &models.parameters, shown)).collect::<Vec<_>>();
+        let rows = listed.iter().filter(|(model, _)| model.metric == metric);
+        let rows = rows.map(|(model, told)| row(model, told, &models.parameters)).collect::<Vec<_>>();
         text.push('\n');
         aligned(columns, rows, style, &mut text);
     }
-    foot(&listed, models.models.len() - listed.len(), style, &mut text);
+    foot(&listed, models, shown, style, &mut text);
     text
 }
 
@@ -75,14 +85,10 @@ fn head(experiment: &Experiment, models: &Models, listed: usize, shown: &Shown<'
     )
 }
 
-fn row(model: &Model, parameters: &[String], shown: &Shown<'_>) -> Vec<String> {
+fn row(model: &Model, predictions: &[Prediction], parameters: &[String]) -> Vec<String> {
     let error = model.leave_one_out.map_or_else(|| "?".into(), |costs| format!("{:.1} %", costs.smape));
     let mut row = vec![printable(&model.callpath).into_owned(), function(&model.function, parameters), error];
-    let predictor = model.predictor();
-    // The points were read with the parameters of these models.
-    let predictions: Vec<Prediction> =
-        shown.points.iter().filter_map(|point| predictor.predict(point, shown.level).ok()).collect();
-    for prediction in &predictions {
+    for prediction in predictions {
         row.push(amount(prediction.value, &model.metric));
         row.push(prediction.interval.map_or_else(
             || "unknown".into(),
@@ -91,7 +97,7 @@ fn row(model: &Model, parameters: &[String], shown: &Shown<'_>) -> Vec<String> {
             },
         ));
     }
-    row.push(remarks(model, parameters, &predictions));
+    row.push(remarks(model, parameters, predictions));
     row
 }
 
@@ -120,9 +126,23 @@ fn remarks(model: &Model, parameters: &[String], predictions: &[Prediction]) -> 
     remarks.join("; ")
 }
 
-fn foot(listed: &[&Model], zero: usize, style: Style, text: &mut String) {
+fn foot(
+    listed: &[(&Model, &[Prediction])],
+    models: &Models,
+    shown: &Shown<'_>,
+    style: Style,
+    text: &mut String,
+) {
+    let zero = models.models.len() - listed.len();
     let mut lines = Vec::new();
-    let few = listed.iter().filter(|model| model.has(Note::FewPoints)).count();
+    for (index, point) in shown.points.iter().enumerate() {
+        let inexact = |prediction: &Prediction| {
+            prediction.interval.is_none_or(|interval| interval.high > EXACT * interval.low)
+        };
+        let doubtful = listed.iter().filter_map(|(_, told)| told.get(index)).any(inexact);
+        lines.extend(distance(&models.parameters, point, shown.largest, doubtful));
+    }
+    let few = listed.iter().filter(|(model, _)| model.has(Note::FewPoints)).count();
     if few > 0 {
         let which = if few == listed.len() { "All models".into() } else { counted(few as u64, "model") };
         lines.push(format!("{which} from fewer than five scales: the exponents mean little."));
@@ -136,6 +156,43 @@ fn foot(listed: &[&Model], zero: usize, style: Style, text: &mut String) {
     }
 }
 
+/// How far out a point is, how far off values may be there, and what a further run would change.
+fn distance(parameters: &[String], point: &[f64], largest: &[f64], doubtful: bool) -> Option<String> {
+    /// A run at this share of the scale is the best that can be measured short of it.
+    const CLOSER: f64 = 2.0;
+    let times = point.iter().zip(largest).map(|(at, largest)| at / largest).fold(0.0, f64::max);
+    if !(times.is_finite() && times > CLOSER) {
+        return None;
+    }
+    let here = Reach::at(times);
+    let mut text = format!("{} is {} times ", place(parameters, point), factor(times));
+    if times > Reach::CHECKED {
+        text += "beyond the largest measured scale: no forecast was ever checked so far out.";
+    } else {
+        text += "the largest measured scale";
+        if doubtful {
+            text += ": expect to be off by a factor of ";
+            let _ = write!(text, "{}, seldom by more than {}", factor(here.off), factor(here.seldom));
+        }
+        text.push('.');
+    }
+    if let ([at], true) = (point, doubtful) {
+        let then = Reach::at(CLOSER);
+        let (off, seldom) = (factor(then.off), factor(then.seldom));
+        let _ = write!(text, " After a run at {}: {off}, seldom more than {seldom}.", number(at / CLOSER));
+    }
+    Some(text)
+}
+
+/// Two digits are enough to say how far off something may be.
+fn factor(value: f64) -> String {
+    match value {
+        ..1.2 => format!("{value:.2}"),
+        ..9.95 if value.fract() != 0.0 => format!("{value:.1}"),
+        _ => format!("{value:.0}"),
+    }
+}
+
 /// `Processes = 4096`.
 fn place(parameters: &[String], point: &[f64]) -> String {
     let one = |(name, value): (&String, &f64)| format!("{name} = {}", number(*value));
@@ -143,7 +200,14 @@ fn place(parameters: &[String], point: &[f64]) -> String {
 }
 
 /// Which callpath takes most at a point.
-pub fn ranking(ranked: &[Ranked], parameters: &[String], point: &[f64], all: bool, style: Style) -> String {
+pub fn ranking(
+    ranked: &[Ranked],
+    parameters: &[String],
+    point: &[f64],
+    largest: &[f64],
+    all: bool,
+    style: Style,
+) -> String {
     let mut text = style.bold(&format!("At {}", place(parameters, point))) + "\n";
     let headings: Vec<String> = ranked.iter().map(heading).collect();
     for name in metrics(headings.iter().map(String::as_str)) {
@@ -171,6 +235,9 @@ pub fn ranking(ranked: &[Ranked], parameters: &[String], point: &[f64], all: boo
         let columns: Vec<String> = columns.into_iter().map(str::to_owned).collect();
         text.push('\n');
         aligned(columns, rows, style, &mut text);
+    }
+    if let Some(line) = distance(parameters, point, largest, false) {
+        let _ = writeln!(text, "\n{}", style.dim(&line));
     }
     text
 }

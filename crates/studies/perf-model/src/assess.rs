@@ -8,7 +8,7 @@ use crate::forms::design;
 use crate::function::{Formula, Function};
 use crate::model::{Alternative, Model, Note, RunnerUp};
 use crate::noise::{self, NoiseKind};
-use crate::options::Options;
+use crate::options::{Mode, Options};
 use crate::points::Points;
 use crate::statistical::{self, Candidate, Scaled, TELLING};
 
@@ -24,7 +24,7 @@ pub(crate) fn statistical(
 ) -> Model {
     let statistical::Outcome { mut function, candidates, kind } = outcome;
     tidy(&mut function, points);
-    let mut model = bare(set, points, function, kind);
+    let mut model = bare(set, points, function, Mode::Default, kind);
     model.costs = model.in_sample;
     model.runner_up = runner_up(points, &candidates);
     model.alternatives = alternatives(candidates);
@@ -74,7 +74,7 @@ fn round(value: f64) -> f64 {
 
 /// A model chosen as Extra-P does.
 pub(crate) fn compat(set: &MeasurementSet, points: &Points, outcome: compat::Outcome, _: &Options) -> Model {
-    let mut model = bare(set, points, outcome.function, NoiseKind::Absolute);
+    let mut model = bare(set, points, outcome.function, Mode::Compat, NoiseKind::Absolute);
     model.costs = outcome.costs;
     if outcome.tie {
         model.notes.push(Note::Tie);
@@ -83,7 +83,7 @@ pub(crate) fn compat(set: &MeasurementSet, points: &Points, outcome: compat::Out
 }
 
 /// What does not depend on how the function was chosen.
-fn bare(set: &MeasurementSet, points: &Points, function: Function, kind: NoiseKind) -> Model {
+fn bare(set: &MeasurementSet, points: &Points, function: Function, mode: Mode, kind: NoiseKind) -> Model {
     let predicted: Vec<f64> = points.iter().map(|(point, _)| function.evaluate(point)).collect();
     let in_sample = Costs::of(&points.values, &predicted, coefficients(&function));
     let leave_one_out = leave_one_out(points, &function, kind);
@@ -97,6 +97,7 @@ fn bare(set: &MeasurementSet, points: &Points, function: Function, kind: NoiseKi
         noise: noise::estimate(points, noise::kind(points)),
         runner_up: None,
         notes: Vec::new(),
+        mode,
         kind,
         alternatives: Vec::new(),
         data: points.clone(),
@@ -213,7 +214,7 @@ fn lacks_fit(model: &Model) -> bool {
 
 /// Between the least and greatest measured values, and at the measured points themselves.
 fn negative_in_range(model: &Model) -> bool {
-    if model.data.values.iter().any(|value| *value < 0.0) {
+    if !model.never_negative() {
         return false;
     }
     let tiny = 1e-9 * model.data.values.iter().fold(0.0f64, |greatest, value| greatest.max(*value));

@@ -31,7 +31,8 @@
 //!
 //! [`Mode::Default`] weights points by their noise, tests constants against terms with one standard, offers
 //! negative exponents to falling series, names the [runner-up](RunnerUp) and whether the data can tell it
-//! from the winner, and gives [intervals](Predictor) that are as wide as the alternatives demand.
+//! from the winner, and gives [intervals](Predictor) that are as wide as the alternatives demand. Beyond the
+//! largest scale it expects what many curves foretell together, which is never impossible.
 //! [`Mode::Compat`] reproduces Extra-P 4.2.5: same terms, coefficients and costs.
 //!
 //! # Where to find what
@@ -42,7 +43,8 @@
 //! | build measurements in memory | [`ExperimentBuilder`] |
 //! | add runs to a file of measurements | [`extend()`] |
 //! | model all sets, or one series | [`model()`], [`model_series`], [`Options`] |
-//! | evaluate, with intervals | [`Model::evaluate`], [`Model::predict`], [`parse_point`] |
+//! | evaluate, with intervals | [`Model::evaluate`], [`Model::predict`], [`predict_all`], [`parse_point`] |
+//! | say how far off that may be | [`Reach`] |
 //! | compare callpaths at a scale | [`rank()`] |
 //! | write JSON, listings, format strings, plots | [`output`] |
 //!
@@ -51,16 +53,15 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
-mod alternatives;
 mod assess;
 mod basis;
 mod compat;
 mod cost;
-mod course;
 mod dense;
 mod error;
 mod experiment;
 mod extend;
+mod forecast;
 mod forms;
 mod fraction;
 mod function;
@@ -79,11 +80,13 @@ mod search_space;
 mod settings;
 mod statistical;
 mod student;
+mod together;
 
 pub use cost::Costs;
 pub use error::{Error, Place, Result};
 pub use experiment::{Experiment, ExperimentBuilder, Measure, Measurement, MeasurementSet};
 pub use extend::{Extension, Name, Run, extend};
+pub use forecast::Reach;
 pub use fraction::Fraction;
 pub use function::{Exponents, Factor, Formula, Function, Term};
 pub use model::{Model, Note, RunnerUp};
@@ -95,3 +98,4 @@ pub use rank::{Ranked, rank};
 pub use search_space::{GROWING, SHRINKING_LOG, SHRINKING_POWER, SearchSpace};
 pub use settings::{ExponentLists, SETTINGS, Setting};
 pub use statistical::Shrinking;
+pub use together::predict_all;

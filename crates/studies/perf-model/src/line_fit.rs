@@ -142,6 +142,21 @@ impl WeightedLine {
             .sum();
         WeightedLine { line: Line { constant: level - slope * centre, slope }, rss }
     }
+
+    /// The same without negative coefficients: through zero if the constant would be one. `None` if the slope
+    /// would be: that is a constant.
+    pub(crate) fn positive(x: &[f64], y: &[f64], weights: &[f64]) -> Option<Self> {
+        let free = WeightedLine::fit(x, y, weights);
+        if free.line.constant >= 0.0 {
+            return (free.line.slope >= 0.0).then_some(free);
+        }
+        let sum = |of: fn(f64, f64) -> f64| -> f64 {
+            x.iter().zip(y).zip(weights).map(|((x, y), w)| w * of(*x, *y)).sum()
+        };
+        let slope = sum(|x, y| x * y) / sum(|x, _| x * x);
+        let rss = x.iter().zip(y).zip(weights).map(|((x, y), w)| w * (y - slope * x).powi(2)).sum();
+        (slope > 0.0).then_some(WeightedLine { line: Line { constant: 0.0, slope }, rss })
+    }
 }
 
 #[cfg(test)]

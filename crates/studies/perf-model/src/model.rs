@@ -6,6 +6,7 @@ use serde::Serialize;
 use crate::cost::Costs;
 use crate::function::{Formula, Function};
 use crate::noise::{Noise, NoiseKind};
+use crate::options::Mode;
 use crate::points::{Points, spaced};
 
 /// The model of one metric at one callpath.
@@ -40,6 +41,7 @@ pub struct Model {
     pub runner_up: Option<RunnerUp>,
     /// What a reader should know before relying on the model.
     pub notes: Vec<Note>,
+    pub(crate) mode: Mode,
     pub(crate) kind: NoiseKind,
     pub(crate) alternatives: Vec<Alternative>,
     pub(crate) data: Points,
@@ -127,12 +129,23 @@ impl Model {
         self.ranges().iter().zip(point).any(|((low, high), p)| p < low || p > high)
     }
 
+    /// Whether no measured value is below zero.
+    pub fn never_negative(&self) -> bool {
+        self.data.values.iter().all(|value| *value >= 0.0)
+    }
+
+    /// Whether the name of the metric says that it is one: bytes or operations a second, a frequency.
+    pub(crate) fn is_rate(&self) -> bool {
+        let names = ["andwidth", "/s", "Hz", "/day"];
+        names.iter().any(|name| self.metric.contains(name)) && !self.metric.contains("/step")
+    }
+
     /// The least value of the first parameter in `from..=to` at which the model of a quantity that was never
     /// measured negative is negative; the other parameters as in `point`.
     ///
     /// Looked for at 200 values, evenly spaced in the logarithm.
     pub fn negative_within(&self, point: &[f64], from: f64, to: f64) -> Option<f64> {
-        if self.data.values.iter().any(|value| *value < 0.0) {
+        if !self.never_negative() {
             return None;
         }
         let mut point = point.to_vec();

@@ -6,22 +6,23 @@
 //! the distribution is their mixture, weighted by plausibility: this is what makes an interval far from the
 //! measured points as wide as it should be. Beyond the measured range, what the formula would have missed
 //! there had it been fitted to the smaller scales only is added for each doubling: real programs seldom keep
-//! to one formula. So is what scatter can hide, and the mixture has more in it than the formulas that a model
-//! is chosen from (see [`crate::alternatives`]). For the same reason the value to expect there is not the
-//! formula's alone (see [`crate::course`]).
+//! to one formula. So is what scatter can hide.
+//!
+//! That holds within the measured scales, for several parameters and for values that are 0. Beyond the
+//! largest scale of one parameter, [`crate::forecast`] says what to expect.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::sync::OnceLock;
 
-use crate::alternatives;
 use crate::assess::{parts, weighted_fit};
-use crate::course::Course;
 use crate::dense::Fit;
 use crate::error::{Error, Result};
+use crate::forecast::Forecast;
 use crate::function::Formula;
 use crate::model::Model;
 use crate::noise::NoiseKind;
+use crate::options::Mode;
 use crate::points::Points;
 use crate::statistical::Scaled;
 use crate::student;
@@ -33,10 +34,10 @@ const HIDDEN: f64 = 1.5;
 const MAX_HIDDEN: f64 = 0.06;
 const FEW_DEGREES: f64 = 6.0;
 
-/// Logarithms that differ by less are equal.
-const EXACT: f64 = 1e-9;
-/// What to expect lies in the interval of this probability.
+/// A forecast has intervals of this probability.
 const LIKELY: f64 = 0.95;
+/// So many deviations of a normal distribution are that.
+const NORMAL: f64 = 1.959_963_984_540_054;
 
 /// What an interval is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -64,8 +65,8 @@ pub struct Interval {
 pub struct Prediction {
     /// The point, one value per parameter.
     pub point: Vec<f64>,
-    /// What to expect: the value of the formula. Beyond the largest scale that was measured, it lies between
-    /// that, the median of everything plausible, and where the last points are heading.
+    /// What to expect: the value of the formula; beyond the largest scale that was measured, what all curves
+    /// and the course of the last points foretell.
     pub value: f64,
     /// Value of the formula.
     pub formula_value: f64,
@@ -90,8 +91,6 @@ struct Part {
     run: f64,
     /// Scale of a point: `None` if it is the value.
     scale: Option<f64>,
-    /// The parameter beyond which a curve saturates: it counts as p / (1 + p / limit).
-    limit: Option<f64>,
     /// The measured range of each parameter.
     ranges: Vec<(f64, f64)>,
     /// Relative deviation for each doubling beyond the range.
@@ -116,14 +115,14 @@ pub struct Predictor<'m> {
     model: &'m Model,
     /// Parts of the formula, or of the lower and upper segment; made when they are first needed.
     parts: OnceLock<Vec<Vec<Part>>>,
-    /// Where the last points are heading; made when it is first needed.
-    course: OnceLock<Option<Course>>,
+    /// What to expect beyond the largest scale; made when it is first needed.
+    forecast: OnceLock<Option<Forecast>>,
 }
 
 impl Model {
     /// For several predictions with intervals: what they have in common is worked out once.
     pub fn predictor(&self) -> Predictor<'_> {
-        Predictor { model: self, parts: OnceLock::new(), course: OnceLock::new() }
+        Predictor { model: self, parts: OnceLock::new(), forecast: OnceLock::new() }
     }
 
     /// The parts of the formula, or of the lower and upper segment.
@@ -135,16 +134,11 @@ impl Model {
             .map(|(formula, points)| {
                 if alone {
                     let parts = self.alternatives.iter();
-                    let others = alternatives::beyond(self);
                     parts
-                        .map(|other| (&other.formula, other.weight, None))
-                        .chain(others.iter().map(|other| (&other.formula, other.weight, other.limit)))
-                        .filter_map(|(formula, weight, limit)| {
-                            Part::new(formula, weight, limit, points, self.kind)
-                        })
+                        .filter_map(|other| Part::new(&other.formula, other.weight, points, self.kind))
                         .collect()
                 } else {
-                    Part::new(formula, 1.0, None, points, self.kind).into_iter().collect()
+                    Part::new(formula, 1.0, points, self.kind).into_iter().collect()
                 }
             })
             .collect()
@@ -170,54 +164,79 @@ impl Predictor<'_> {
             let expected = format!("{} values, one for each parameter", model.data.dimensions);
             return Err(Error::Point { expected, found: format!("{point:?}") });
         }
-        let value = self.expected(point);
+        let (value, interval) = self.both(point, level);
         Ok(Prediction {
             point: point.to_vec(),
             value,
             formula_value: model.evaluate(point),
-            interval: self.interval(point, level, Target::Run),
+            interval,
             extrapolated: model.extrapolates(point),
-            negative: value < 0.0 && model.data.values.iter().all(|value| *value >= 0.0),
+            negative: value < 0.0 && model.never_negative(),
         })
     }
 
-    /// What to expect at a point: the value of the formula. Beyond the largest scale it lies half way, in the
-    /// logarithm, between the formula and the median of everything plausible, and from there on towards where
-    /// the last points are heading; within the first doubling by and by.
+    /// What to expect at a point: the value of the formula, or beyond the largest scale the forecast's. From
+    /// one to the other within the first doubling.
     pub fn expected(&self, point: &[f64]) -> f64 {
+        self.both(point, LIKELY).0
+    }
+
+    /// The value, and where the next run should lie.
+    fn both(&self, point: &[f64], level: f64) -> (f64, Option<Interval>) {
+        if let Some((value, interval)) = self.beyond(point, level) {
+            return (value, Some(interval));
+        }
         let formula = self.model.evaluate(point);
-        let ([scale], [(_, largest)]) = (point, &self.model.ranges()[..]) else { return formula };
-        let doublings = (scale / largest).log2();
-        if self.model.alternatives.is_empty() || !(doublings > 0.0 && formula > 0.0) {
-            return formula;
+        let interval = self.within(point, level, Target::Run);
+        if self.model.mode == Mode::Compat {
+            return (formula, interval);
         }
-        let parts = self.parts.get_or_init(|| self.model.prediction_parts());
-        let chosen = self.model.function.formula_at(point);
-        let of = |part: &&Part| chosen.is_some_and(|chosen| part.formula.same_terms(chosen));
-        let Some((parts, part)) = parts.last().and_then(|all| Some((all, all.iter().find(of)?))) else {
-            return formula;
+        let floor = if self.model.never_negative() { 0.0 } else { f64::MIN };
+        let value = formula.max(floor);
+        // What to expect is not outside of where it is expected.
+        let about = |one: Interval| Interval { low: one.low.min(value), high: one.high.max(value) };
+        (value, interval.map(about))
+    }
+
+    /// The same beyond the largest scale of one parameter, where there is a forecast.
+    fn beyond(&self, point: &[f64], level: f64) -> Option<(f64, Interval)> {
+        let ([scale], [(_, largest)]) = (point, &self.model.ranges()[..]) else { return None };
+        if self.model.mode == Mode::Compat || scale <= largest {
+            return None;
+        }
+        let of = || Forecast::of(&self.model.data, self.model.is_rate());
+        let forecast = self.forecast.get_or_init(of).as_ref()?;
+        let found = forecast.at(*scale)?;
+        let formula = self.model.evaluate(point).ln();
+        let far = (scale / largest).log2().min(1.0);
+        let known = found.exact && (formula - found.value).abs() < found.below;
+        let value = if known {
+            formula
+        } else if formula.is_finite() {
+            formula + far * (found.value - formula)
+        } else {
+            found.value
         };
-        let components: Vec<Component> = parts.iter().map(|part| part.at(point, Target::Mean)).collect();
-        let median = quantile(&components, 0.5);
-        let mut value = if median > 0.0 { f64::midpoint(formula.ln(), median.ln()) } else { formula.ln() };
-        if let Some(course) = self.course.get_or_init(|| Course::of(&self.model.data, part.scatter())) {
-            let spread = part.at(point, Target::Mean).spread / formula;
-            value += course.share(*scale, spread * spread) * (course.logarithm(*scale) - value);
-        }
-        let apart = doublings.min(1.0) * (value - formula.ln());
-        if apart.abs() < EXACT {
-            return formula;
-        }
-        let value = formula * apart.exp();
-        match self.interval(point, LIKELY, Target::Run) {
-            Some(Interval { low, high }) if value.is_finite() && low <= high => value.clamp(low, high),
-            _ => formula,
-        }
+        // Close to the largest scale a run is as far off as runs are within.
+        let wide = if level == LIKELY { 1.0 } else { student::normal_width(level) / NORMAL };
+        let half = |width: f64| wide * width.hypot((1.0 - far) * found.scatter);
+        let low = (value.min(found.value) - half(found.below)).exp();
+        let high = (value.max(found.value) + half(found.above)).exp();
+        let value = if known { self.model.evaluate(point) } else { value.exp() };
+        (low > 0.0 && high.is_finite()).then_some((value, Interval { low, high }))
     }
 
     /// The central interval of probability `level` (0.95 for 95 %); `None` where there are no more points
     /// than coefficients, or between two segments.
     pub fn interval(&self, point: &[f64], level: f64, target: Target) -> Option<Interval> {
+        match self.beyond(point, level) {
+            Some((_, interval)) => Some(interval),
+            None => self.within(point, level, target),
+        }
+    }
+
+    /// The interval of the mixture of plausible formulas.
+    fn within(&self, point: &[f64], level: f64, target: Target) -> Option<Interval> {
         let formula = self.model.function.formula_at(point)?;
         let segment = match &self.model.function {
             crate::Function::Segmented { formulas, .. } if std::ptr::eq(formula, &formulas[1]) => 1,
@@ -237,14 +256,14 @@ impl Predictor<'_> {
         let tail = (1.0 - level.clamp(0.0, 1.0 - 1e-9)) / 2.0;
         let (low, high) = (quantile(&components, tail), quantile(&components, 1.0 - tail));
         // Bytes, times and bandwidths are never negative, nor is anything else that was not when measured.
-        let floor = if self.model.data.values.iter().all(|value| *value >= 0.0) { 0.0 } else { f64::MIN };
+        let floor = if self.model.never_negative() { 0.0 } else { f64::MIN };
         let interval = Interval { low: low.max(floor), high: high.max(floor) };
         // A run scatters around the mean. Its distribution is known with more degrees of freedom, so that far
         // out its own quantile can lie a little within that of the mean.
         if target == Target::Mean {
             return Some(interval);
         }
-        let mean = self.interval(point, level, Target::Mean)?;
+        let mean = self.within(point, level, Target::Mean)?;
         Some(Interval { low: interval.low.min(mean.low), high: interval.high.max(mean.high) })
     }
 }
@@ -259,14 +278,7 @@ struct Component {
 }
 
 impl Part {
-    fn new(
-        formula: &Formula,
-        weight: f64,
-        limit: Option<f64>,
-        measured: &Points,
-        kind: NoiseKind,
-    ) -> Option<Part> {
-        let points = &limited(measured, limit);
+    fn new(formula: &Formula, weight: f64, points: &Points, kind: NoiseKind) -> Option<Part> {
         let kind = if formula.terms.is_empty() { NoiseKind::Absolute } else { kind };
         let (_, fit) = weighted_fit(formula, points, kind)?;
         let k = formula.terms.len() + 1;
@@ -293,16 +305,9 @@ impl Part {
         // The more was measured, the less can hide.
         let hidden =
             HIDDEN * scatter * (FEW_DEGREES / (points.len() as f64 + believed.degrees)).sqrt().min(1.0);
-        let drift = drift(formula, points, measured, kind, run).hypot(hidden.min(MAX_HIDDEN));
-        let (formula, ranges) = (formula.clone(), measured.ranges());
-        Some(Part { formula, weight, fit, degrees, variance, run, scale, limit, ranges, drift })
-    }
-
-    /// Relative variance of a point about the formula, at the largest scale.
-    fn scatter(&self) -> f64 {
-        let largest: Vec<f64> = self.ranges.iter().map(|(_, largest)| *largest).collect();
-        let relative = self.scale.map_or(1.0, |scale| scale / self.formula.evaluate(&largest));
-        self.variance * relative * relative
+        let drift = drift(formula, points, kind, run).hypot(hidden.min(MAX_HIDDEN));
+        let (formula, ranges) = (formula.clone(), points.ranges());
+        Some(Part { formula, weight, fit, degrees, variance, run, scale, ranges, drift })
     }
 
     /// How many doublings a point lies beyond what was measured, in the parameter where that is most.
@@ -316,10 +321,9 @@ impl Part {
     }
 
     fn at(&self, point: &[f64], target: Target) -> Component {
-        let curved: Vec<f64> = point.iter().map(|p| alternatives::limit(*p, self.limit)).collect();
-        let centre = self.formula.evaluate(&curved);
+        let centre = self.formula.evaluate(point);
         let mut row = vec![1.0];
-        row.extend(self.formula.terms.iter().map(|term| term.basis(&curved)));
+        row.extend(self.formula.terms.iter().map(|term| term.basis(point)));
         let scale = self.scale.unwrap_or(centre.abs());
         let mut variance = self.variance * self.fit.leverage(&row);
         if target == Target::Run {
@@ -330,17 +334,10 @@ impl Part {
     }
 }
 
-/// Points as a curve with that limit sees them.
-fn limited(points: &Points, limit: Option<f64>) -> Points {
-    let mut points = points.clone();
-    points.coordinates.iter_mut().for_each(|p| *p = alternatives::limit(*p, limit));
-    points
-}
-
 /// How much more a formula has been wrong beyond what it was fitted to than runs scatter: it is fitted to the
 /// smaller scales only and asked for the larger ones that are known. The result is the relative deviation for
 /// each doubling.
-fn drift(formula: &Formula, points: &Points, measured: &Points, kind: NoiseKind, run: f64) -> f64 {
+fn drift(formula: &Formula, points: &Points, kind: NoiseKind, run: f64) -> f64 {
     let k = formula.terms.len() + 1;
     let fewest = (k + 2).max(points.len() / 2);
     if points.dimensions != 1 || points.len() <= fewest {
@@ -351,13 +348,13 @@ fn drift(formula: &Formula, points: &Points, measured: &Points, kind: NoiseKind,
     for kept in fewest..points.len() {
         let known = points.select(order[..kept].iter().copied());
         let Some((_, fit)) = weighted_fit(formula, &known, kind) else { continue };
-        let largest = measured.point(order[kept - 1])[0];
+        let largest = points.point(order[kept - 1])[0];
         for index in &order[kept..] {
             let (point, value) = (points.point(*index), points.values[*index]);
             let rows = std::iter::once(1.0).chain(formula.terms.iter().map(|term| term.basis(point)));
             let predicted: f64 =
                 rows.zip(&fit.coefficients).map(|(row, coefficient)| row * coefficient).sum();
-            let doublings = (measured.point(*index)[0] / largest).log2();
+            let doublings = (point[0] / largest).log2();
             // A deviation above the whole value says no more than that.
             let error = ((value - predicted) / predicted.abs().max(value.abs())).clamp(-1.0, 1.0);
             if error.is_finite() && doublings > 0.0 && doublings.is_finite() {
@@ -375,12 +372,14 @@ fn drift(formula: &Formula, points: &Points, measured: &Points, kind: NoiseKind,
     }
 }
 
-/// The value below which a mixture lies with probability `tail`, by bisection.
+/// The value below which a mixture lies with probability `tail`: regula falsi (the Illinois rule), with a
+/// bisection at every third step, as a distribution without spread is a step.
 fn quantile(components: &[Component], tail: f64) -> f64 {
     const WIDE: f64 = 1e5;
-    const QUANTILE_STEPS: usize = 200;
+    const STEPS: usize = 200;
+    const CLOSE: f64 = 1e-10;
     let total: f64 = components.iter().map(|c| c.weight).sum();
-    let below = |value: f64| -> f64 {
+    let above = |value: f64| -> f64 {
         let share = |c: &Component| {
             let cumulative = if c.spread > 0.0 {
                 student::cumulative((value - c.centre) / c.spread, c.degrees)
@@ -389,16 +388,41 @@ fn quantile(components: &[Component], tail: f64) -> f64 {
             };
             c.weight * cumulative
         };
-        components.iter().map(share).sum::<f64>() / total
+        components.iter().map(share).sum::<f64>() / total - tail
     };
-    let mut low = components.iter().map(|c| c.centre - WIDE * c.spread).fold(f64::INFINITY, f64::min);
-    let mut high = components.iter().map(|c| c.centre + WIDE * c.spread).fold(f64::NEG_INFINITY, f64::max);
-    for _ in 0..QUANTILE_STEPS {
-        let middle = f64::midpoint(low, high);
-        if middle <= low || middle >= high {
+    let end = |side: f64| {
+        let mut wide = 4.0;
+        loop {
+            let reach = |c: &Component| side * (c.centre + side * wide * c.spread);
+            let at = side * components.iter().map(reach).fold(f64::NEG_INFINITY, f64::max);
+            let share = above(at);
+            if side * share >= 0.0 || wide >= WIDE {
+                return (at, share);
+            }
+            wide *= 4.0;
+        }
+    };
+    let ((mut low, mut below), (mut high, mut over)) = (end(-1.0), end(1.0));
+    for step in 0..STEPS {
+        if high - low <= CLOSE * low.abs().max(high.abs()) {
             break;
         }
-        if below(middle) < tail { low = middle } else { high = middle }
+        let slope = (over - below) / (high - low);
+        let crossing = low - below / slope;
+        let between = step % 3 < 2 && crossing > low && crossing < high;
+        let at = if between { crossing } else { f64::midpoint(low, high) };
+        if at <= low || at >= high {
+            break;
+        }
+        let share = above(at);
+        if share < 0.0 {
+            (low, below, over) = (at, share, over / 2.0);
+        } else {
+            (high, over, below) = (at, share, below / 2.0);
+        }
+        if share.abs() < CLOSE * tail {
+            return at;
+        }
     }
     high
 }
@@ -446,7 +470,9 @@ mod tests {
         let prediction = model.predict(&[64.0], 0.95).unwrap();
         let interval = prediction.interval.unwrap();
         assert!(prediction.extrapolated && !prediction.negative);
-        assert!((interval.low - 129.0).abs() < 1e-3 && (interval.high - 129.0).abs() < 1e-3, "{interval:?}");
+        assert_eq!(prediction.value, prediction.formula_value);
+        let half = (interval.high / interval.low).ln() / 2.0;
+        assert!(half < 0.021 && interval.low < 129.0 && 129.0 < interval.high, "{interval:?}");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::error::{Error, Result};
 use crate::model::Model;
 use crate::modeler::Models;
+use crate::together::predict_all;
 
 /// A callpath's place among those of its metric that count the same thing.
 #[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
@@ -51,6 +52,9 @@ const QUANTITIES: [(&str, &str, bool); 10] = [
     ("number_of_ranks", "ranks", false),
     ("files", "files", true),
 ];
+
+/// Of the intervals, which a ranking does not show.
+const LEVEL: f64 = 0.95;
 
 /// Names in metrics whose values cannot be added up.
 const NOT_ADDED: [&str; 6] = ["B/s", "Bandwidth", "Ratio", "%", "Hz", "Period"];
@@ -111,12 +115,14 @@ pub fn rank(models: &Models, point: &[f64], metric: Option<&str>) -> Result<Vec<
         }
     }
     let mut ranking = Vec::new();
+    let predicted = predict_all(models, &[point.to_vec()], LEVEL)?;
     for (metric, quantity) in groups {
         let ranked: Vec<(&Model, f64)> = models
             .models
             .iter()
-            .filter(|model| model.metric == metric && group_of(model) == quantity)
-            .map(|model| (model, model.predictor().expected(point)))
+            .zip(&predicted)
+            .filter(|(model, _)| model.metric == metric && group_of(model) == quantity)
+            .filter_map(|(model, predicted)| Some((model, predicted.first()?.value)))
             .collect();
         let mut ranked: Vec<(&Model, f64, f64)> =
             ranked.iter().map(|(model, value)| (*model, *value, own(model, *value, &ranked))).collect();

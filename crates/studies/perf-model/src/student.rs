@@ -19,6 +19,19 @@ pub(crate) fn significance(t: f64, degrees: f64) -> f64 {
     incomplete_beta(degrees / 2.0, 0.5, degrees / (degrees + t * t))
 }
 
+/// How many deviations to both sides of its mean a normal distribution has with probability `level`.
+pub(crate) fn normal_width(level: f64) -> f64 {
+    /// So many degrees of freedom that nothing is left of the difference.
+    const NORMAL: f64 = 1e7;
+    const STEPS: usize = 60;
+    let (mut low, mut high) = (0.0, 10.0);
+    for _ in 0..STEPS {
+        let middle = f64::midpoint(low, high);
+        if significance(middle, NORMAL) > 1.0 - level { low = middle } else { high = middle }
+    }
+    high
+}
+
 /// Regularised incomplete beta function I_x(a, b), by Lentz's continued fraction (Abramowitz & Stegun
 /// 26.5.8).
 fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {

@@ -113,14 +113,18 @@ fn strong_scaling_is_found_and_does_not_turn_negative() {
 }
 
 #[test]
-fn a_falling_line_is_flagged_where_it_turns_negative() {
+fn only_extra_p_lets_a_falling_line_turn_negative() {
     let lines = (1..=8).map(|k| line(f64::from(k), "a", &format!("{}", 100 - 3 * k)));
-    let models = model(&experiment(lines), &Options::default()).unwrap();
-    let found = &models.models[0];
-    assert!(!found.has(Note::NegativeInRange));
-    let turning = found.negative_within(&[0.0], 1.0, 1000.0).unwrap();
+    let experiment = experiment(lines);
+    let compat = model(&experiment, &Options::compat()).unwrap().models.remove(0);
+    assert!(!compat.has(Note::NegativeInRange));
+    let turning = compat.negative_within(&[0.0], 1.0, 1000.0).unwrap();
     assert!((33.0..36.0).contains(&turning), "{turning}");
-    assert!(found.predict(&[64.0], 0.95).unwrap().negative);
+    assert!(compat.predict(&[64.0], 0.95).unwrap().negative);
+    let ours = model(&experiment, &Options::default()).unwrap().models.remove(0);
+    assert_eq!(ours.negative_within(&[0.0], 1.0, 1000.0), None);
+    let told = ours.predict(&[64.0], 0.95).unwrap();
+    assert!(told.value > 0.0 && told.interval.unwrap().low > 0.0 && !told.negative, "{told:?}");
 }
 
 #[test]

@@ -12,7 +12,8 @@
 //!   improvement over the constant larger than chance allows?
 //! * **A second term** is added if it is significant by a stricter standard.
 //! * **Falling series** are offered shrinking terms.
-//! * **Impossible fits**, negative at a measured point of a positive quantity, are dropped.
+//! * **No negative coefficients** in what was never negative: costs add up. With several parameters, a form
+//!   that needs one is dropped.
 
 mod multi;
 mod pairs;
@@ -20,7 +21,7 @@ mod search;
 mod segmented;
 
 pub(crate) use multi::multi;
-pub(crate) use pairs::{fitted, pairs, prices, residuals, with_second_term};
+pub(crate) use pairs::with_second_term;
 pub use search::Shrinking;
 pub(crate) use search::{single, single_on};
 pub(crate) use segmented::segmented;
@@ -153,8 +154,11 @@ fn plausible(mut candidates: Vec<Candidate>, chosen: Candidate) -> Vec<Candidate
     std::iter::once(chosen).chain(candidates).collect()
 }
 
-/// Whether a quantity that was never negative would be at one of the points.
+/// Whether a quantity that was never negative would be, at one of the points or further out.
 fn impossible(points: &Points, formula: &Formula) -> bool {
+    let negative = |coefficient: f64| coefficient < 0.0;
     points.values.iter().all(|value| *value >= 0.0)
-        && points.iter().any(|(point, value)| value > 0.0 && formula.evaluate(point) < 0.0)
+        && (points.iter().any(|(point, value)| value > 0.0 && formula.evaluate(point) < 0.0)
+            || negative(formula.constant)
+            || formula.terms.iter().any(|term| negative(term.coefficient)))
 }

@@ -179,8 +179,14 @@ fn tried(scaled: &Scaled<'_>, form: Form, factors: &[Factor]) -> Option<Tried> {
     }
     let values: Vec<f64> =
         points.values.iter().zip(&scaled.scale).map(|(value, scale)| value / scale).collect();
-    let fit = Fit::new(&rows, k, &values)?;
-    set_coefficients(&mut formula, &fit.coefficients);
+    let mut coefficients = Fit::new(&rows, k, &values)?.coefficients;
+    if coefficients[0] < 0.0 && points.values.iter().all(|value| *value >= 0.0) {
+        // What was never negative is fitted without a constant instead.
+        let terms: Vec<f64> = rows.chunks_exact(k).flat_map(|row| row[1..].iter().copied()).collect();
+        coefficients = Fit::new(&terms, k - 1, &values)?.coefficients;
+        coefficients.insert(0, 0.0);
+    }
+    set_coefficients(&mut formula, &coefficients);
     if impossible(points, &formula) {
         return None;
     }
@@ -188,7 +194,7 @@ fn tried(scaled: &Scaled<'_>, form: Form, factors: &[Factor]) -> Option<Tried> {
         .chunks_exact(k)
         .zip(&values)
         .map(|(row, value)| {
-            let fitted: f64 = row.iter().zip(&fit.coefficients).map(|(x, c)| x * c).sum();
+            let fitted: f64 = row.iter().zip(&coefficients).map(|(x, c)| x * c).sum();
             (fitted - value) * (fitted - value)
         })
         .sum();

@@ -1,12 +1,11 @@
 //! One parameter, two terms: work that is shared and communication that grows, say.
 //!
 //! Costs add up, so that both coefficients of a pair are positive. A second term is believed if it explains
-//! far more than chance allows; else a pair is one of the things that a series may become beyond the measured
-//! scales (see [`crate::prediction`]).
+//! far more than chance allows.
 
 use super::{Candidate, Outcome, ROUNDING, Scaled, Shrinking, plausible, price};
 use crate::dense::Fit;
-use crate::forms::{design, set_coefficients};
+use crate::forms::set_coefficients;
 use crate::function::{Exponents, Factor, Formula, Function, Term};
 use crate::points::Points;
 use crate::search_space::SearchSpace;
@@ -29,8 +28,8 @@ const PAIRED: [Exponents; 8] = [
     Exponents::new(2, 1, 0),
 ];
 
-/// All pairs with positive coefficients, fitted in the scale of `scaled`, with their weighted residuals.
-pub(crate) fn pairs(scaled: &Scaled<'_>, allowed: impl Fn(Exponents) -> bool) -> Vec<(Formula, f64)> {
+/// All pairs without negative coefficients, fitted in the scale of `scaled`, with their weighted residuals.
+fn pairs(scaled: &Scaled<'_>, allowed: impl Fn(Exponents) -> bool) -> Vec<(Formula, f64)> {
     let points = scaled.points;
     let usable = points.dimensions == 1
         && points.len() >= MIN_PAIR_POINTS
@@ -50,10 +49,9 @@ pub(crate) fn pairs(scaled: &Scaled<'_>, allowed: impl Fn(Exponents) -> bool) ->
             let formula = Formula { constant: 0.0, terms: vec![term(*first), term(*second)] };
             let both = first_values.iter().zip(second_values);
             let rows = both.flat_map(|(first, second)| [1.0, *first, *second]).collect();
-            if let Some((formula, rss, least)) = fitted_to(formula, rows, scaled) {
-                // All values are positive: none of them can be negative.
+            if let Some((formula, rss)) = fitted_to(formula, rows, scaled) {
                 let positive = formula.terms.iter().all(|term| term.coefficient > 0.0);
-                if positive && least >= 0.0 {
+                if positive && formula.constant >= 0.0 {
                     found.push((formula, rss));
                 }
             }
@@ -62,15 +60,9 @@ pub(crate) fn pairs(scaled: &Scaled<'_>, allowed: impl Fn(Exponents) -> bool) ->
     found
 }
 
-/// A formula with the coefficients that fit best in this scale, and its weighted residuals.
-pub(crate) fn fitted(formula: Formula, scaled: &Scaled<'_>) -> Option<(Formula, f64)> {
-    let rows = design(&formula, scaled.points);
-    fitted_to(formula, rows, scaled).map(|(formula, rss, _)| (formula, rss))
-}
-
-/// The same for a formula whose terms have these values at the points, behind a one for the constant; with
-/// its least value at any of them.
-fn fitted_to(mut formula: Formula, rows: Vec<f64>, scaled: &Scaled<'_>) -> Option<(Formula, f64, f64)> {
+/// A formula with the coefficients that fit best in this scale, and its weighted residuals. Its terms have
+/// these values at the points, behind a one for the constant.
+fn fitted_to(mut formula: Formula, rows: Vec<f64>, scaled: &Scaled<'_>) -> Option<(Formula, f64)> {
     let k = formula.terms.len() + 1;
     let weighted: Vec<f64> = rows
         .chunks_exact(k)
@@ -81,24 +73,23 @@ fn fitted_to(mut formula: Formula, rows: Vec<f64>, scaled: &Scaled<'_>) -> Optio
         scaled.points.values.iter().zip(&scaled.scale).map(|(value, scale)| value / scale).collect();
     let fit = Fit::new(&weighted, k, &values)?;
     set_coefficients(&mut formula, &fit.coefficients);
-    let (mut rss, mut least) = (0.0, f64::INFINITY);
+    let mut rss = 0.0;
     for ((row, value), scale) in rows.chunks_exact(k).zip(&scaled.points.values).zip(&scaled.scale) {
         let terms = row[1..].iter().zip(&fit.coefficients[1..]);
         let here = terms.fold(fit.coefficients[0], |sum, (basis, coefficient)| sum + coefficient * basis);
         rss += ((here - value) / scale).powi(2);
-        least = least.min(here);
     }
-    rss.is_finite().then_some((formula, rss, least))
+    rss.is_finite().then_some((formula, rss))
 }
 
 /// The weighted residuals of a formula.
-pub(crate) fn residuals(formula: &Formula, scaled: &Scaled<'_>) -> f64 {
+fn residuals(formula: &Formula, scaled: &Scaled<'_>) -> f64 {
     let points = scaled.points.iter().zip(&scaled.scale);
     points.map(|((point, value), scale)| ((formula.evaluate(point) - value) / scale).powi(2)).sum()
 }
 
 /// The prices of its terms.
-pub(crate) fn prices(formula: &Formula) -> f64 {
+fn prices(formula: &Formula) -> f64 {
     let factors = formula.terms.iter().flat_map(|term| &term.factors);
     factors.map(|factor| price(factor.exponents)).sum()
 }

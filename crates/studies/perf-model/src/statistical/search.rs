@@ -167,8 +167,8 @@ fn predicts_far_better(points: &Points, x: &[f64], weights: &[f64]) -> bool {
         let of = |left_out: usize| {
             let (x_left, y_left) = (without(x, left_out), without(values, left_out));
             let predicted = if term {
-                let line = WeightedLine::fit(&x_left, &y_left, &without(weights, left_out)).line;
-                line.constant + line.slope * x[left_out]
+                let fitted = fit(&x_left, &y_left, &without(weights, left_out));
+                fitted.map_or(mean(&y_left), |fit| fit.line.constant + fit.line.slope * x[left_out])
             } else {
                 mean(&y_left)
             };
@@ -185,14 +185,16 @@ impl Tried {
     fn formula(&self) -> Formula {
         Formula::single(self.line.constant, self.line.slope, self.exponents)
     }
+}
 
-    /// The price of the term, and a little for a positive quantity that would turn negative in the end.
-    fn price(&self, points: &Points) -> f64 {
-        const UNSUSTAINABLE: f64 = 1.0;
-        let (power, log) = self.exponents.growth();
-        let grows = power > 0.0 || power == 0.0 && log > 0.0;
-        let unsustainable = grows && self.line.slope < 0.0 && points.values.iter().all(|value| *value >= 0.0);
-        price(self.exponents) + if unsustainable { UNSUSTAINABLE } else { 0.0 }
+/// The fit of a term. What was never negative has no negative coefficients, so that it is nowhere negative: a
+/// term that would need one below its constant is no explanation of a cost.
+fn fit(x: &[f64], values: &[f64], weights: &[f64]) -> Option<WeightedLine> {
+    // Logarithms of less than 1 are negative themselves.
+    if values.iter().chain(x).all(|value| *value >= 0.0) {
+        WeightedLine::positive(x, values, weights)
+    } else {
+        Some(WeightedLine::fit(x, values, weights))
     }
 }
 
@@ -206,7 +208,7 @@ fn fit_all(scaled: &Scaled<'_>, basis: &Basis, shrinking: bool) -> Vec<Tried> {
         if !shrinking && (exponents.power.numerator() < 0 || exponents.log.numerator() < 0) {
             continue;
         }
-        let WeightedLine { line, rss } = WeightedLine::fit(x, values, &weights);
+        let Some(WeightedLine { line, rss }) = fit(x, values, &weights) else { continue };
         let fitted = || x.iter().map(|x| line.constant + line.slope * x);
         let impossible = positive && fitted().zip(values).any(|(fitted, value)| *value > 0.0 && fitted < 0.0);
         if rss.is_finite() && line.slope != 0.0 && !impossible {
@@ -215,7 +217,7 @@ fn fit_all(scaled: &Scaled<'_>, basis: &Basis, shrinking: bool) -> Vec<Tried> {
     }
     let believed = believed(scaled, &tried);
     for one in &mut tried {
-        one.score = scaled.deviance(one.rss, &believed, 2) + one.price(scaled.points);
+        one.score = scaled.deviance(one.rss, &believed, 2) + price(one.exponents);
     }
     tried.sort_by(|a, b| a.score.total_cmp(&b.score));
     tried
