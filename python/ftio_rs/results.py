@@ -1007,8 +1007,8 @@ class Evaluation(View):
 
     @property
     def value(self) -> Optional[float]:
-        """What to expect: the value of the formula. Beyond the largest scale that was measured, it lies
-        between that, the median of everything plausible, and where the last points are heading.
+        """What to expect: the value of the formula; beyond the largest scale that was measured, what all
+        curves and the course of the last points foretell.
         """
         return self._json["value"]
 

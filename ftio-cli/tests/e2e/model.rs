@@ -295,11 +295,11 @@ fn options_are_listed_with_their_source_and_set() {
     has(&text, ["measure", "median", "--set"]);
     has(&text, ["poly_exponents", "1/2,1", "--set"]);
     has(&text, ["allow_negative_exponents", "false", "--compat"]);
-    // Only the square root is allowed, so it is found for what grows in proportion.
-    let only = ["--set", "poly_exponents=1/2", "--callpath", "write_sync", "--metric", "Size", "--json"];
+    // Only the power 3/2 is allowed, so it is found for what grows in proportion.
+    let only = ["--set", "poly_exponents=3/2", "--callpath", "write_sync", "--metric", "Size", "--json"];
     let model = list(&[&["scale.jsonl"][..], &only].concat());
     let model: Record = serde_json::from_str(model.lines().next().unwrap()).unwrap();
-    assert_eq!(model.terms[0].factors[0].exponent, "1/2");
+    assert_eq!(model.terms[0].factors[0].exponent, "3/2");
     let wrong = ftio(directory.path(), &["model", "scale.jsonl", "--set", "poly_exponents=x"]);
     assert_eq!(wrong.status.code(), Some(2));
     assert!(stderr(&wrong).contains("expected numbers or fractions"), "{}", stderr(&wrong));
