@@ -249,7 +249,7 @@ def kinds_tables(results):
                 parts.append(table(rows))
             family = kind["family"]
             parts.append(
-                f"\n### {family[0].upper()}{family[1:]}{'' if kind['fitted'] else ' (never fitted on)'}\n\n"
+                f"\n### {family[0].upper()}{family[1:]}{'' if kind['fitted'] else ' (not fitted on)'}\n\n"
             )
             rows = [["kind", "what it is", *methods]]
         cells = []
@@ -271,7 +271,7 @@ def kinds_tables(results):
 def kinds_summary(results):
     rows = [["", "method", "kinds that reach the goal", "right", "sure answers", "of these right"]]
     fitted = {kind["name"]: kind["fitted"] for kind in results["kinds"]}
-    for which, label in ((True, "fitted on"), (False, "never fitted on")):
+    for which, label in ((True, "fitted on"), (False, "not fitted on")):
         for method, judged in results["methods"].items():
             those = [one for one in judged if fitted[one["kind"]] == which]
             whole = counted(those)
@@ -330,7 +330,7 @@ def python_better(results):
         right = lambda those: sum(one["verdict"] == "right" for one in those)
         if right(theirs) > right(ours):
             better.append(f"`{name}` ({right(theirs)} to {right(ours)})")
-    return "in no kind" if not better else "in " + ", ".join(better)
+    return "in none of these kinds" if not better else "in " + ", ".join(better)
 
 
 def kinds_reliability(results, method):
@@ -377,7 +377,7 @@ def kinds_page(results):
     text = f"""# How accurate the period is on every kind of signal
 
 `scripts/bench accuracy --part kinds --write` measured this and wrote this page: {results["traces"]} traces of each kind of signal that we could think of. All are generated from
-fixed seeds (`crates/testing/trace-generator/`), so the truth is known. The kinds *never fitted on* were looked at while the estimator was changed, so their results are a little
+fixed seeds (`crates/testing/trace-generator/`), so the truth is known. The kinds *not fitted on* were looked at while the estimator was changed, so their results are
 optimistic. The experiment of the paper has [a page of its own](accuracy.md).
 
 An answer is right if it is within 3 % of the truth (7 % with few phases, 4 % for each of two rhythms). Where there is no period, the right answer is "no period". An answer is
@@ -397,7 +397,7 @@ chance has it). Without this rule the counts would be: {either_right(results)}.
 ## Confidence on kinds that it was not fitted on
 
 `confidence` is a probability. Every hypothesis about the period has a score, and *no period* is one of the hypotheses (`ftio-core/src/estimate/`). `scripts/fit --today` fits the weights
-of the score to the kinds above that are not marked *never fitted on*, with seeds from 10000 on. `scripts/fit --today -- --leave-one-kind-out` leaves out each kind in turn and judges the fit
+of the score to the kinds above that are not marked *not fitted on*, with seeds from 10000 on. `scripts/fit --today -- --leave-one-kind-out` leaves out each kind in turn and judges the fit
 by that kind.{judged}
 All answers of the whole estimator, by the confidence that was stated (but for {changing} that say that the period changes, which have no confidence of a single period):
 

@@ -90,7 +90,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn list() {
     for (family, fitted, kinds) in families() {
-        println!("{family}{}", if fitted { "" } else { " (never fitted on)" });
+        println!("{family}{}", if fitted { "" } else { " (not fitted on)" });
         for kind in kinds {
             println!("  {:<24} {}", kind.name, kind.what);
         }
