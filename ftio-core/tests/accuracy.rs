@@ -1,6 +1,9 @@
 //! A few traces of each setting of the experiment in `docs/accuracy.md`, whose truth is known.
 //! `scripts/bench accuracy` runs all of it.
 
+mod asked;
+
+use asked::options;
 use ftio_core::detect::detection::Detection;
 use ftio_core::detect::{Options, detect};
 use ftio_core::estimate::kind::SignalKind;
@@ -31,7 +34,7 @@ fn run(generated: &Generated, frequency: Option<f64>) -> Detection {
         complete: true,
         ..Job::default()
     };
-    let options = Options { frequency, ..Options::default() };
+    let options = Options { frequency, ..options() };
     detect("generated", InMemory { requests: &requests, job }, &options).unwrap().detection
 }
 
@@ -93,7 +96,7 @@ fn judged(name: &str, seed: u64) -> (Truth, Detection) {
     let content = Content::from_bytes(name, bytes).unwrap();
     let mut opened = open_content(content, &OpenOptions::default()).unwrap();
     let source = opened.swap_remove(0).into_source().unwrap();
-    (made.truth, detect(name, source, &Options::default()).unwrap().detection)
+    (made.truth, detect(name, source, &options()).unwrap().detection)
 }
 
 /// A signal of a kind: its period, and what is found.
@@ -168,7 +171,7 @@ fn late_ranks_of_phases_at_random_have_no_period() {
             time += delays.iter().copied().fold(0.0, f64::max) + 1.5 + random.exponential(60.0);
         }
         let job = Job { ranks: Some(8), start: Some(0), complete: true, ..Job::default() };
-        let found = detect("random", InMemory { requests: &requests, job }, &Options::default()).unwrap();
+        let found = detect("random", InMemory { requests: &requests, job }, &options()).unwrap();
         called += usize::from(found.detection.periodic);
     }
     assert!(called <= 2, "{called} of 40 have a period");
@@ -260,7 +263,7 @@ fn nested_bursts_of_a_real_run_at_any_sampling_frequency() {
     let input = Input::Path(path);
     for frequency in [Some(1.0), Some(10.0), Some(100.0), None] {
         let opened = open(&input, &OpenOptions::default()).unwrap().pop().unwrap();
-        let options = Options { frequency, ..Options::default() };
+        let options = Options { frequency, ..options() };
         let found = detect("384", opened.into_source().unwrap(), &options).unwrap().detection;
         assert!((found.period.unwrap() / 10.14 - 1.0).abs() < 0.015, "{frequency:?}: {:?}", found.period);
         let evidence = found.evidence.unwrap();

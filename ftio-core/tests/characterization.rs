@@ -1,6 +1,9 @@
 //! What is said about a job's behaviour depends on its phases, not on how long it idles before and after
 //! them.
 
+mod asked;
+
+use asked::options;
 use ftio_core::detect::characterize::Characterization;
 use ftio_core::detect::detection::Detection;
 use ftio_core::detect::{Options, detect};
@@ -28,7 +31,7 @@ fn found(writes: &[Write], before: f64, after: f64) -> Detection {
         complete: true,
         ..Job::default()
     };
-    detect("job", InMemory { requests: &requests, job }, &Options::default()).unwrap().detection
+    detect("job", InMemory { requests: &requests, job }, &options()).unwrap().detection
 }
 
 fn numbers(found: &Characterization) -> [f64; 6] {

@@ -4,6 +4,9 @@
 //! than not. The start of that phase was not seen, and must not be counted as if it had been. A trace of
 //! requests from the job's first one on is different: its first phase begins with it.
 
+mod asked;
+
+use asked::options;
 use ftio_core::detect::detection::Detection;
 use ftio_core::detect::{Options, detect};
 use sources::content::Content;
@@ -40,7 +43,7 @@ fn of_series(shape: Shape, begin: f64, periods: f64, noise: f64, random: &mut Ra
     }
     let content = Content::from_bytes("series.csv", table.into_bytes()).unwrap();
     let source = open_content(content, &OpenOptions::default()).unwrap().swap_remove(0);
-    detect("series", source.into_source().unwrap(), &Options::default()).unwrap().detection
+    detect("series", source.into_source().unwrap(), &options()).unwrap().detection
 }
 
 /// One request of a second after the other, as large as the shape says; of a job that has gone on for ten
@@ -54,7 +57,7 @@ fn of_part(shape: Shape, begin: f64, periods: f64) -> Detection {
         Request::new(start, start + 1_000_000_000, bytes, Class::WriteSync)
     };
     let requests: Vec<Request> = (0..all).map(request).filter(|request| request.bytes > 0).collect();
-    let options = Options { from: Some(from), to: Some(from + periods * PERIOD), ..Options::default() };
+    let options = Options { from: Some(from), to: Some(from + periods * PERIOD), ..options() };
     detect("part", InMemory { requests: &requests, job: Job::default() }, &options).unwrap().detection
 }
 
@@ -123,7 +126,7 @@ fn the_first_phase_of_a_job_was_seen() {
     };
     let requests: Vec<Request> = starts.into_iter().map(request).collect();
     let source = InMemory { requests: &requests, job: Job::default() };
-    let found = detect("job", source, &Options::default()).unwrap().detection;
+    let found = detect("job", source, &options()).unwrap().detection;
     assert_eq!(found.phases.len(), 4, "{found:?}");
     assert!((found.period.unwrap() - 10.0).abs() < 0.01, "{found:?}");
 }

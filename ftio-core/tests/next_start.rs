@@ -1,6 +1,9 @@
 //! Running jobs of eight kinds, cut in the quiet after k phases: how often is the next start foretold within
 //! 10 % of the period, and how often does the 80 % interval hold it?
 
+mod asked;
+
+use asked::options;
 use ftio_core::detect::{Options, detect};
 use seeded_random::Random;
 use sources::request::{Class, Request};
@@ -22,7 +25,7 @@ fn foretold(kind: &str, k: usize, random: &mut Random) -> (bool, bool, f64) {
     let requests: Vec<Request> = writes.iter().map(request).collect();
     let job =
         Job { ranks: Some(1), start: Some(0), end: Some(second(now)), complete: false, ..Job::default() };
-    let found = detect(kind, InMemory { requests: &requests, job }, &Options::default()).unwrap().detection;
+    let found = detect(kind, InMemory { requests: &requests, job }, &options()).unwrap().detection;
     let Some(next) = found.next_phase else { return (false, false, f64::INFINITY) };
     assert!(
         next.start >= now - 1e-3 && next.start_low <= next.start_high && next.end >= next.start,
@@ -85,7 +88,7 @@ fn the_next_start_of_a_job_of_many_phases() {
             let end = Some((now * 1e9) as i64);
             let job = Job { ranks: Some(1), start: Some(0), end, complete: false, ..Job::default() };
             let source = InMemory { requests: &requests, job };
-            let found = detect("long", source, &Options::default()).unwrap().detection;
+            let found = detect("long", source, &options()).unwrap().detection;
             let answer = found.period.unwrap_or_else(|| panic!("{count} phases: {:?}", found.reasons));
             assert!((answer / period - 1.0).abs() < 0.01, "{count} phases: {answer}");
             let next = found.next_phase.unwrap_or_else(|| panic!("{count} phases: {found:?}"));

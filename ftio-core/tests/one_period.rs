@@ -2,6 +2,9 @@
 //! that window alone, its segments over time, a prediction at the end of it, and a scheduler, which asks for
 //! periods of a second or more.
 
+mod asked;
+
+use asked::options;
 use ftio_core::detect::{Analysis, Options, detect};
 use ftio_core::predict::{PredictOptions, Predictor, WindowRule};
 use seeded_random::Random;
@@ -59,7 +62,7 @@ fn detected(trace: &Trace, window: (Option<f64>, Option<f64>), over_time: bool) 
     let end = Some((trace.end * SECOND) as i64);
     let job = Job { ranks: Some(1), start: Some(0), end, complete: true, ..Job::default() };
     let options =
-        Options { from: window.0, to: window.1, frequency: trace.frequency, over_time, ..Options::default() };
+        Options { from: window.0, to: window.1, frequency: trace.frequency, over_time, ..options() };
     detect(trace.name, InMemory { requests: &trace.requests, job }, &options).unwrap()
 }
 
@@ -102,7 +105,7 @@ fn every_segment_has_the_period_of_a_detection_of_it_alone() {
 fn every_prediction_has_the_period_of_a_detection_of_its_window() {
     for trace in traces() {
         for window in [WindowRule::All, WindowRule::default()] {
-            let detect = Options { frequency: trace.frequency, ..Options::default() };
+            let detect = Options { frequency: trace.frequency, ..options() };
             let asked = Options { min_period: Some(1.0), ..detect.clone() };
             let mut predictor = Predictor::new(trace.name, PredictOptions { detect, window });
             let mut scheduler = Predictor::new(trace.name, PredictOptions { detect: asked, window });
@@ -157,7 +160,8 @@ fn samples(step: f64, count: usize) -> Vec<Request> {
 fn a_sampled_quantity_is_predicted_as_it_is_detected() {
     for step in [1.0, 2.9, 4.1] {
         let all = samples(step, (400.0 / step) as usize);
-        let options = PredictOptions { window: WindowRule::All, ..PredictOptions::default() };
+        let detected_by = options();
+        let options = PredictOptions { detect: options(), window: WindowRule::All };
         let mut predictor = Predictor::new("samples", options);
         predictor.set_per_unit(Some(1e3));
         let mut known = 0;
@@ -174,7 +178,7 @@ fn a_sampled_quantity_is_predicted_as_it_is_detected() {
                 ..Job::default()
             };
             let requests = &all[..until];
-            let found = detect("samples", InMemory { requests, job }, &Options::default()).unwrap().detection;
+            let found = detect("samples", InMemory { requests, job }, &detected_by).unwrap().detection;
             let predicted = predictor.predict(end);
             assert_eq!(
                 answer(predicted.period, predicted.confidence),

@@ -1,5 +1,8 @@
 //! Jobs with more than one rhythm, and rhythms beside something larger.
 
+mod asked;
+
+use asked::options;
 use ftio_core::detect::detection::Detection;
 use ftio_core::detect::{Options, detect};
 use seeded_random::Random;
@@ -19,7 +22,7 @@ fn detected(bursts: &[Burst]) -> Detection {
     };
     let requests: Vec<Request> = bursts.iter().map(request).collect();
     let job = Job { ranks: Some(1), start: Some(0), complete: true, ..Job::default() };
-    detect("job", InMemory { requests: &requests, job }, &Options::default()).unwrap().detection
+    detect("job", InMemory { requests: &requests, job }, &options()).unwrap().detection
 }
 
 /// Two rhythms are right within 4 %.
@@ -170,7 +173,7 @@ fn both_directions(read: (f64, u64), write: (f64, u64)) -> Detection {
         }
     }
     let job = Job { ranks: Some(1), start: Some(0), complete: true, ..Job::default() };
-    detect("both", InMemory { requests: &requests, job }, &Options::default()).unwrap().detection
+    detect("both", InMemory { requests: &requests, job }, &options()).unwrap().detection
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! Signals whose answer is known, through the whole analysis.
 
+mod asked;
+
+use asked::options;
 use ftio_core::detect::detection::Detection;
 use ftio_core::detect::{Analysis, Options, detect};
 use ftio_core::estimate::kind::SignalKind;
@@ -23,7 +26,7 @@ fn analyse(requests: &[Request], seconds: i64, options: &Options) -> Analysis {
 }
 
 fn run(requests: &[Request], seconds: i64) -> Detection {
-    analyse(requests, seconds, &Options::default()).detection
+    analyse(requests, seconds, &options()).detection
 }
 
 /// Numbers between 0 and 1 that are the same in every run.
@@ -112,7 +115,7 @@ fn bursts_that_come_early_and_late() {
 fn the_sampling_frequency_does_not_matter() {
     let requests: Vec<Request> = (0..12).map(|i| request(f64::from(i) * 7.3, 1.1, 1 << 28)).collect();
     for frequency in [2.0, 10.0, 33.3, 100.0, 1000.0] {
-        let options = Options { frequency: Some(frequency), ..Options::default() };
+        let options = Options { frequency: Some(frequency), ..options() };
         let found = analyse(&requests, 88, &options).detection;
         assert_period(&found, 7.3, 0.01);
         assert!((found.sampling_frequency.unwrap() / frequency - 1.0).abs() < 1e-6);
@@ -176,8 +179,7 @@ fn one_or_two_bursts_are_not_a_period() {
 #[test]
 fn an_empty_mode_says_so() {
     let requests = [request(1.0, 1.0, 100)];
-    let options =
-        Options { mode: Some(Mode::ReadAsync), autocorrelation: true, top: 3, ..Options::default() };
+    let options = Options { mode: Some(Mode::ReadAsync), autocorrelation: true, top: 3, ..options() };
     for list in [&requests[..], &[]] {
         let found = analyse(list, 10, &options).detection;
         assert_eq!((found.signal, found.period, found.n_samples), (SignalKind::Empty, None, 0));
@@ -191,7 +193,7 @@ fn a_window_is_cut_out() {
     // Period 5 s in the first 100 s, 8 s in the next.
     let mut requests: Vec<Request> = (0..20).map(|i| request(f64::from(i) * 5.0, 1.0, 1 << 30)).collect();
     requests.extend((0..12).map(|i| request(100.0 + f64::from(i) * 8.0, 1.0, 1 << 30)));
-    let at = |from, to| analyse(&requests, 200, &Options { from, to, ..Options::default() }).detection;
+    let at = |from, to| analyse(&requests, 200, &Options { from, to, ..options() }).detection;
     let (first, second) = (at(None, Some(100.0)), at(Some(100.0), Some(196.0)));
     assert_period(&first, 5.0, 0.01);
     assert_period(&second, 8.0, 0.01);
@@ -205,7 +207,7 @@ fn a_window_is_cut_out() {
 fn a_long_first_phase_can_be_skipped() {
     let mut requests = vec![request(0.0, 30.0, 30 << 30)];
     requests.extend((0..10).map(|i| request(40.0 + f64::from(i) * 10.0, 2.0, 2 << 30)));
-    let options = Options { skip_first_phase: true, ..Options::default() };
+    let options = Options { skip_first_phase: true, ..options() };
     let found = analyse(&requests, 140, &options).detection;
     assert_period(&found, 10.0, 0.01);
     assert!((found.t_start - 30.0).abs() < 0.5);
@@ -215,7 +217,7 @@ fn a_long_first_phase_can_be_skipped() {
 #[test]
 fn autocorrelation_agrees_on_regular_bursts() {
     let requests: Vec<Request> = (0..20).map(|i| request(f64::from(i) * 6.0, 1.5, 1 << 30)).collect();
-    let options = Options { autocorrelation: true, top: 5, ..Options::default() };
+    let options = Options { autocorrelation: true, top: 5, ..options() };
     let found = analyse(&requests, 120, &options).detection;
     let acf = found.autocorrelation.unwrap();
     assert!((acf.period - 6.0).abs() < 0.1, "{acf:?}");
@@ -248,7 +250,7 @@ proptest! {
                 .map(|(start, end, bytes)| Request::new(start, end, bytes, Class::ReadSync))
                 .collect();
             let job = Job { ranks: Some(1), start: Some(0), end, complete: false, ..Job::default() };
-            let options = Options { autocorrelation: true, top: 3, ..Options::default() };
+            let options = Options { autocorrelation: true, top: 3, ..options() };
             let found = detect("wild", InMemory { requests: &requests, job }, &options).unwrap().detection;
             prop_assert!((0.0..=1.0).contains(&found.confidence));
             prop_assert!(found.period.is_none_or(|period| period > 0.0 && period.is_finite()));
@@ -266,7 +268,7 @@ proptest! {
                 .map(|&(s, d, b)| Request::new(s * 1000, (s + d) * 1000, b, Class::WriteSync))
                 .collect();
             let job = Job { ranks: Some(1), ..Job::default() };
-            detect("order", InMemory { requests: &requests, job }, &Options::default()).unwrap().detection
+            detect("order", InMemory { requests: &requests, job }, &options()).unwrap().detection
         };
         let one = run(&list);
         list.reverse();
