@@ -5,8 +5,8 @@ mod asked;
 
 use asked::options;
 use ftio_core::detect::characterize::Characterization;
+use ftio_core::detect::detect;
 use ftio_core::detect::detection::Detection;
-use ftio_core::detect::{Options, detect};
 use sources::request::{Class, Request};
 use sources::{InMemory, Job};
 use trace_generator::application::Application;

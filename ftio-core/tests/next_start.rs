@@ -4,7 +4,7 @@
 mod asked;
 
 use asked::options;
-use ftio_core::detect::{Options, detect};
+use ftio_core::detect::detect;
 use seeded_random::Random;
 use sources::request::{Class, Request};
 use sources::{InMemory, Job};

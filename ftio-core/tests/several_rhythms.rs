@@ -3,8 +3,8 @@
 mod asked;
 
 use asked::options;
+use ftio_core::detect::detect;
 use ftio_core::detect::detection::Detection;
-use ftio_core::detect::{Options, detect};
 use seeded_random::Random;
 use sources::request::{Class, Mode, Request};
 use sources::{InMemory, Job};

@@ -9,8 +9,7 @@
 //! - [`report`]: who holds and who waits, for people and programs;
 //! - [`daemon`]: the same behind sockets or a directory;
 //! - [`client`]: asks a running arbiter for its report;
-//! - [`apply`]: turns by the means of a file system, for jobs that cannot be asked to wait;
-//! - [`simulate`]: jobs on a file system of known capacity, which ask an arbiter.
+//! - [`apply`]: turns by the means of a file system, for jobs that cannot be asked to wait.
 //!
 //! # The rules
 //!
