@@ -30,6 +30,8 @@ pub struct Phases<'a> {
     pub starts: &'a [f64],
     /// By how much each is longer than usual.
     pub excess: &'a [f64],
+    /// Which are longer than usual with no more to transfer, as others are: the next comes so much later.
+    pub delays: &'a [bool],
     /// The logarithms of their volumes.
     pub logarithms: &'a [f64],
     /// The spread of these.
@@ -137,16 +139,18 @@ fn best_chain(phases: &Phases, with: &Parameters) -> (Vec<usize>, Vec<Link>) {
             if distance > MISSING as f64 + 1.0 / 2.0 {
                 break;
             }
-            let slots = slots_in(distance);
-            if !(1..=MISSING).contains(&slots) {
-                continue;
-            }
-            let Slots { variance, exact } = of_slots[slots - 1];
-            let (squared, cost) = residual(distance, phases.excess[i], slots as f64, variance);
-            if squared > OUTLYING * variance {
-                continue;
-            }
-            let gain = gains[i] + exact - squared / (2.0 * variance) - cost - with.strays;
+            let gain = |slots: usize| {
+                let Slots { variance, exact } = *of_slots.get(slots.checked_sub(1)?)?;
+                let (squared, cost) = residual(distance, phases.excess[i], slots as f64, variance);
+                let fits = squared <= OUTLYING * variance;
+                fits.then(|| (gains[i] + exact - squared / (2.0 * variance) - cost - with.strays, slots))
+            };
+            // After a phase that delays the next there are fewer slots than it looks.
+            let plain = slots_in(distance);
+            let eased = slots_in(distance - phases.excess[i]);
+            let other = if phases.delays[i] && eased != plain { gain(eased) } else { None };
+            let more = |a: (f64, usize), b: (f64, usize)| if b.0 > a.0 { b } else { a };
+            let Some((gain, slots)) = gain(plain).into_iter().chain(other).reduce(more) else { continue };
             if gain + most_alike <= best {
                 continue;
             }

@@ -3,12 +3,13 @@
 use crate::renewal::chain::{Chain, Link, Phases, fit};
 use crate::renewal::lists::List;
 use crate::renewal::table::{
-    BOUNDED_SPREAD, CLOSE_PERIODS, DRIFT, EASED, FAR_DISTANCE, FAR_QUANTILE, FULL, FULL_OCTAVES, KEEP, LATE,
-    LONG_LIST, LONGER, MANY_SINGLE, MODE_BINS, MODE_REACH, MODE_WIDTH, MODES, MOST_PAUSES, MOST_STRAYS,
-    PAIR_ORDERS, PAIR_SPREAD, PAIR_WIDTH, PAIRED, PASSES, PRIOR, RESOLVED, RUNS_ALIKE, RUNS_LEAST, SAME,
-    SHORTER, SIGMA, TAIL_SHARE, TENTH, WARPED,
+    BOUNDED_SPREAD, CLOSE_PERIODS, DRIFT, EASED, EQUAL, FAR_DISTANCE, FAR_QUANTILE, FULL, FULL_OCTAVES, KEEP,
+    LATE, LONG_LIST, LONGER, MANY_SINGLE, MODE_BINS, MODE_REACH, MODE_WIDTH, MODES, MOST_PAUSES, MOST_STRAYS,
+    OUTLYING, PAIR_ORDERS, PAIR_SPREAD, PAIR_WIDTH, PAIRED, PASSES, PRIOR, RESOLVED, RUNS_ALIKE, RUNS_LEAST,
+    SAME, SHORTER, SIGMA, TAIL_SHARE, TENTH, WARPED,
 };
 use crate::renewal::warps::{Warp, change, cuts, drift};
+use crate::renewal::weights::{Feature as F, Features};
 use crate::signal::statistics::{deviation, mean, median, robust_spread};
 use std::f64::consts::TAU;
 
@@ -52,8 +53,6 @@ pub struct Hypothesis {
     pub slots: usize,
     /// How many links are no pauses.
     pub linked: usize,
-    /// The share of the time in pauses.
-    pub paused_time: f64,
     /// The share of the phases that are no members.
     pub strays: f64,
     /// No other hypothesis of the list has a higher likelihood.
@@ -64,14 +63,9 @@ impl Hypothesis {
     /// Of what a list shows.
     pub fn new(index: usize, list: &List, form: Form, period: f64, chain: Chain, warp: Warp) -> Self {
         let Chain { members, links, sigma, likelihood, .. } = chain;
-        let (mut slots, mut linked, mut paused) = (0, 0, 0.0);
-        for (pair, link) in members.windows(2).zip(&links) {
-            match link {
-                Link::Slots(n) => (slots, linked) = (slots + n, linked + 1),
-                Link::Pause => paused += list.starts[pair[1]] - list.starts[pair[0]],
-            }
-        }
-        let reach = list.starts[members[members.len() - 1]] - list.starts[members[0]];
+        let slots = |link: &Link| if let Link::Slots(n) = link { Some(*n) } else { None };
+        let linked = links.iter().filter_map(slots).count();
+        let slots = links.iter().filter_map(slots).sum();
         Hypothesis {
             list: index,
             form,
@@ -82,7 +76,6 @@ impl Hypothesis {
             warp,
             slots,
             linked,
-            paused_time: paused / reach.max(f64::MIN_POSITIVE),
             strays: 1.0 - members.len() as f64 / list.count() as f64,
             is_best: true,
             members,
@@ -110,6 +103,13 @@ impl Hypothesis {
         self.members.iter().map(|&member| list.starts[member]).collect()
     }
 
+    /// The mean length of the slots of its links.
+    fn mean_slot(&self, list: &List) -> f64 {
+        let starts = self.starts(list);
+        let linked = starts.windows(2).zip(&self.links).filter(|(_, link)| **link != Link::Pause);
+        linked.map(|(pair, _)| pair[1] - pair[0]).sum::<f64>() / self.slots as f64
+    }
+
     /// The share of the phases that are no members, times how far these come at other times than the members:
     /// the distance of the two distributions (Kolmogorov and Smirnov).
     pub fn strays_apart(&self, list: &List) -> f64 {
@@ -126,38 +126,43 @@ impl Hypothesis {
         if members < all { self.strays * apart } else { 0.0 }
     }
 
-    /// The share of the links that are pauses so short that the next phase may just be late.
-    pub fn late_pauses(&self, list: &List) -> f64 {
-        if self.warp != Warp::None {
-            return 0.0;
-        }
-        let starts = self.starts(list);
-        let links = starts.windows(2).zip(&self.links);
+    /// What its pauses say, but for those between two members of which it is known why they are there.
+    pub fn of_pauses(&self, starts: &[f64], is_explained: impl Fn(&[f64]) -> bool) -> Features {
+        let pairs = || starts.windows(2).zip(&self.links);
+        let is_pause = |(pair, link): &(&[f64], &Link)| **link == Link::Pause && !is_explained(pair);
         let is_late =
-            |(pair, link): &(&[f64], &Link)| **link == Link::Pause && pair[1] - pair[0] < LATE * self.period;
-        links.filter(is_late).count() as f64 / self.links.len().max(1) as f64
-    }
-
-    /// log₂ of the number of runs of links without a gap between gaps, as far as they are alike: then the
-    /// rhythm is that of the runs.
-    pub fn runs_alike(&self) -> f64 {
-        let mut runs: Vec<usize> =
-            self.links.split(|link| *link != Link::Slots(1)).map(<[Link]>::len).collect();
-        // The window may cut the last one.
-        runs.pop();
-        runs.sort_unstable();
-        let usual = runs.get(runs.len() / 2).copied().unwrap_or(0);
-        let count = runs.len() as f64;
-        let alike = runs.iter().filter(|run| **run == usual).count() as f64 / count.max(1.0);
-        if (usual as f64) < RUNS_LEAST || alike < RUNS_ALIKE {
-            return 0.0;
-        }
-        (alike * count).log2().clamp(0.0, FULL_OCTAVES)
+            |(pair, _): &(&[f64], &Link)| self.warp == Warp::None && pair[1] - pair[0] < LATE * self.period;
+        let late = pairs().filter(is_pause).filter(is_late).count();
+        let paused: f64 = pairs().filter(is_pause).map(|(pair, _)| pair[1] - pair[0]).sum();
+        let reach = starts[starts.len() - 1] - starts[0];
+        let is_run = |one: (&[f64], &Link)| *one.1 == Link::Slots(1) || is_explained(one.0);
+        let runs: Vec<bool> = pairs().map(is_run).collect();
+        Features::of(&[
+            (F::PausedTime, paused / reach.max(f64::MIN_POSITIVE)),
+            (F::LatePauses, late as f64 / self.links.len().max(1) as f64),
+            (F::RunsAlike, runs_alike(&runs)),
+        ])
     }
 
     fn is_chain(&self) -> bool {
         self.pauses() <= MOST_PAUSES && self.fill() >= FULL && self.strays <= MOST_STRAYS
     }
+}
+
+/// log₂ of the number of runs of links without a gap between gaps, as far as they are alike: then the rhythm
+/// is that of the runs.
+fn runs_alike(links: &[bool]) -> f64 {
+    let mut runs: Vec<usize> = links.split(|is_run| !is_run).map(<[bool]>::len).collect();
+    // The window may cut the last one.
+    runs.pop();
+    runs.sort_unstable();
+    let usual = runs.get(runs.len() / 2).copied().unwrap_or(0);
+    let count = runs.len() as f64;
+    let alike = runs.iter().filter(|run| **run == usual).count() as f64 / count.max(1.0);
+    if (usual as f64) < RUNS_LEAST || alike < RUNS_ALIKE {
+        return 0.0;
+    }
+    (alike * count).log2().clamp(0.0, FULL_OCTAVES)
 }
 
 /// All phases as members, one period apart in some time: their distances are normal, or those less what the
@@ -257,10 +262,14 @@ pub fn hypotheses(index: usize, list: &List, seeds: &[f64], exactness: f64) -> V
     distances.push(list.lengths[m - 1]);
     let excess: Vec<f64> =
         list.lengths.iter().zip(&distances).map(|(length, room)| length.min(*room) - usual).collect();
+    let (like, longest) = (median(&list.logarithms), OUTLYING * robust_spread(&excess));
+    let delay = |(logarithm, excess): (&f64, &f64)| (logarithm - like).abs() <= EQUAL && *excess <= longest;
+    let delays: Vec<bool> = list.logarithms.iter().zip(&excess).map(delay).collect();
     let in_periods =
         |times: &[f64], period: f64| times.iter().map(|time| time / period).collect::<Vec<f64>>();
     let comb = |starts: &[f64], excess: &[f64], exactness: f64| {
-        let phases = Phases { starts, excess, logarithms: &list.logarithms, spread, exactness };
+        let phases =
+            Phases { starts, excess, delays: &delays, logarithms: &list.logarithms, spread, exactness };
         fit(&phases, if m < LONG_LIST { PASSES } else { PASSES - 1 })
     };
     let one = |form: Form, period: f64, chain: Chain, warp: Warp| {
@@ -269,8 +278,9 @@ pub fn hypotheses(index: usize, list: &List, seeds: &[f64], exactness: f64) -> V
     };
     let period = list.period();
     let eased = in_periods(&excess, period);
-    let mut found =
-        vec![one(Form::Mean, period, mean_chain(&in_periods(&list.starts, period), &eased, 0.0), Warp::None)];
+    let usual: Vec<f64> = excess.iter().map(|excess| excess.min(longest)).collect();
+    let chain = mean_chain(&in_periods(&list.starts, period), &in_periods(&usual, period), 0.0);
+    let mut found = vec![one(Form::Mean, period, chain, Warp::None)];
     let mut done: Vec<f64> = Vec::new();
     for seed in tried(list, seeds) {
         let known = |other: &f64| (seed / other - 1.0).abs() < SAME;
@@ -290,11 +300,13 @@ pub fn hypotheses(index: usize, list: &List, seeds: &[f64], exactness: f64) -> V
         };
         if let Some((warped, growth)) = drift(&list.starts) {
             let warp = Warp::Drift(growth);
-            found.push(one(Form::Drift, period, mean_chain(&warped, &none, 1.0), warp.clone()));
+            let drifting = |chain: Chain| {
+                let one = one(Form::Drift, period, chain, warp.clone());
+                Hypothesis { period: one.mean_slot(list), periods: vec![one.mean_slot(list)], ..one }
+            };
+            found.push(drifting(mean_chain(&warped, &none, 1.0)));
             let chain = comb(&warped, &eased, exactness / period).map(|chain| costs(chain, 1.0));
-            found.extend(
-                chain.map(|chain| one(Form::Drift, period, chain, warp)).filter(Hypothesis::is_chain),
-            );
+            found.extend(chain.map(drifting).filter(Hypothesis::is_chain));
         }
         let cuts = cuts(&list.starts);
         let (warped, periods, counts) = change(&list.starts, &cuts);

@@ -1,18 +1,21 @@
 //! Lists of phases of a reading, at every scale: levels of the scale space, groupings of bursts by the pauses
 //! between them, and by equal volumes.
 
-use crate::phases::scale_space::{levels, median_by_volume};
+use crate::phases::scale_space::{Level, levels, median_by_volume};
 use crate::renewal::places::{extents, starts, uncut, with_headers};
 use crate::renewal::readings::Reading;
 use crate::renewal::signal::{Bandwidth, Burst, Ground, bursts};
 use crate::renewal::table::{
     COUNTED, EQUAL, EQUAL_OCTAVES, EXACT_PART, FINE_SCALES, FULL_OCTAVES, GROUP_OCTAVES, GROUPED,
-    HEADER_VOLUME, LEAST, LEAST_PARTS, LISTS, NO_VOLUME, PER_PHASE, SURPRISE, TINY,
+    HEADER_VOLUME, LEAST, LEAST_PARTS, LIKE, LISTS, MISSING, NO_VOLUME, PER_PHASE, SURPRISE, TINY,
 };
 use crate::signal::Signal;
-use crate::signal::statistics::median;
+use crate::signal::statistics::{mean, median, robust_spread};
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
+
+/// A bin of one second: widths are then in bins.
+const SECOND: i64 = sources::time::PER_SECOND as i64;
 
 /// The phases at one scale. Times are in seconds from the beginning of the reading.
 #[derive(Clone, Debug, PartialEq)]
@@ -106,7 +109,8 @@ pub fn lists(reading: &Reading, ground: &Ground) -> Vec<List> {
     let total: f64 = signal.bins.iter().sum();
     let mut places: HashMap<Vec<usize>, usize> = HashMap::new();
     let mut lists: Vec<List> = Vec::new();
-    for (origin, starts) in found {
+    let mut found: VecDeque<(Origin, Vec<usize>)> = found.into();
+    while let Some((origin, starts)) = found.pop_front() {
         if starts.len() < 2 {
             continue;
         }
@@ -127,7 +131,11 @@ pub fn lists(reading: &Reading, ground: &Ground) -> Vec<List> {
         let known = places.get(&starts).copied();
         let place = known.unwrap_or_else(|| {
             places.insert(starts.clone(), lists.len());
-            lists.push(List::of(signal, ground, starts, octaves));
+            let list = List::of(signal, ground, starts, octaves);
+            if matches!(origin, Origin::Level(_)) {
+                found.extend(divided(signal, ground, &list));
+            }
+            lists.push(list);
             lists.len() - 1
         });
         let list = &mut lists[place];
@@ -145,13 +153,13 @@ pub fn lists(reading: &Reading, ground: &Ground) -> Vec<List> {
 }
 
 /// The levels of a signal cut at its level, found in as few bins as its phases need.
-fn scaled(signal: &Bandwidth) -> Vec<crate::phases::scale_space::Level> {
+fn scaled(signal: &Bandwidth) -> Vec<Level> {
     let n = signal.bins.len();
     let factor = (n / COUNTED.max(PER_PHASE * signal.runs_above_mean())).max(1);
     let merged = signal.merged(n.div_ceil(factor));
     let ceiling = median_by_volume(&merged.bins);
-    let second = Signal { start: 0, bin: SECOND, samples: merged.bins, abstraction_error: 0.0 };
     let place = |i: &mut usize| *i = (*i * factor + factor / 2).min(n - 1);
+    let second = Signal { start: 0, bin: SECOND, samples: merged.bins, abstraction_error: 0.0 };
     let mut found = levels(&second, ceiling);
     for level in &mut found {
         level.scales = (level.scales.0 * merged.step, level.scales.1 * merged.step);
@@ -159,9 +167,6 @@ fn scaled(signal: &Bandwidth) -> Vec<crate::phases::scale_space::Level> {
     }
     found
 }
-
-/// A bin of one second: widths are then in bins.
-const SECOND: i64 = sources::time::PER_SECOND as i64;
 
 /// Bursts of any size to speak of; where there are very many, the shortest pauses are none.
 fn distinct(all: Vec<Burst>) -> Vec<Burst> {
@@ -214,15 +219,19 @@ fn by_pauses(bursts: &[Burst]) -> Vec<(Origin, Vec<usize>)> {
         .collect()
 }
 
-/// Bursts that add up to equal volumes, if that is more than chance.
-fn by_volume(bursts: &[Burst]) -> Option<(Origin, Vec<usize>)> {
+/// Bursts that add up to equal volumes, if that is more than chance: into the parts that are furthest apart,
+/// and, unless bursts themselves are equal, into those that surprise most, however near they are.
+fn by_volume(bursts: &[Burst]) -> Vec<(Origin, Vec<usize>)> {
     let pauses = pauses(bursts);
     let add = |sum: &mut f64, burst: &Burst| {
         *sum += burst.volume;
         Some(*sum)
     };
     let sums: Vec<f64> = bursts.iter().scan(0.0, add).collect();
-    let mut best: Option<(f64, f64, Vec<bool>)> = None;
+    let logarithms: Vec<f64> = bursts.iter().map(|burst| burst.volume.ln()).collect();
+    let are_unlike = robust_spread(&logarithms) > LIKE;
+    // Octaves, surprise, and which pauses separate parts.
+    let mut all: Vec<(f64, f64, Vec<bool>)> = Vec::new();
     for count in LEAST_PARTS..=(bursts.len() - 1).min(GROUPED) {
         let Some((cuts, surprise)) = equal_parts(&sums, count) else { continue };
         let mut is_cut = vec![false; pauses.len()];
@@ -231,14 +240,52 @@ fn by_volume(bursts: &[Burst]) -> Option<(Origin, Vec<usize>)> {
             let some = pauses.iter().zip(&is_cut).filter(|(_, is_cut)| **is_cut == wanted);
             some.map(|(pause, _)| *pause as f64).collect()
         };
-        let inside = crate::signal::statistics::mean(&chosen(false)).max(1.0);
+        let inside = mean(&chosen(false)).max(1.0);
         let octaves = (median(&chosen(true)) / inside).log2().clamp(0.0, FULL_OCTAVES);
-        if octaves >= EQUAL_OCTAVES && best.as_ref().is_none_or(|best| octaves > best.0) {
-            best = Some((octaves, surprise.log2().min(FULL_OCTAVES), is_cut));
+        all.push((octaves, surprise, is_cut));
+    }
+    let further =
+        all.iter().filter(|one| one.0 >= EQUAL_OCTAVES).reduce(|a, b| if b.0 > a.0 { b } else { a });
+    let surprising = all.iter().filter(|_| are_unlike).reduce(|a, b| if b.1 > a.1 { b } else { a });
+    let list = |(octaves, surprise, is_cut): &(f64, f64, Vec<bool>)| {
+        let equal = surprise.log2().min(FULL_OCTAVES);
+        (Origin::Volumes(*octaves, equal), starts_after(bursts, |i| is_cut[i]))
+    };
+    further.into_iter().chain(surprising).map(list).collect()
+}
+
+/// Phases that touch are one, which has the volume of all of them: those of a list whose volumes are
+/// multiples of the usual one, divided into parts of it. A first phase alone may be larger for other reasons.
+fn divided(signal: &Bandwidth, ground: &Ground, list: &List) -> Option<(Origin, Vec<usize>)> {
+    let usual = median(&list.volumes);
+    let times = |volume: &f64| (volume / usual).round();
+    let is_multiple = |volume: &f64| {
+        (1.0..=MISSING as f64).contains(&times(volume)) && (volume / usual - times(volume)).abs() <= EQUAL
+    };
+    let none = list.volumes.iter().skip(1).all(|volume| times(volume) <= 1.0);
+    if list.count() <= LEAST_PARTS || none || !list.volumes.iter().all(is_multiple) {
+        return None;
+    }
+    let surprise = |volume: &f64| -(2.0 * (volume / usual - times(volume)).abs().max(EXACT_PART)).ln();
+    let places = list.count() as f64;
+    let deviations = (list.volumes.iter().map(surprise).sum::<f64>() - places) / places.sqrt();
+    if deviations < SURPRISE {
+        return None;
+    }
+    let mut starts = Vec::new();
+    for (first, volume) in list.first.iter().zip(&list.volumes) {
+        let mut held = 0.0;
+        starts.push(*first);
+        let mut bin = *first;
+        for part in 1..times(volume) as usize {
+            while held < part as f64 * volume / times(volume) / signal.step && bin < signal.bins.len() {
+                held += signal.bins[bin] - ground.background;
+                bin += 1;
+            }
+            starts.push(bin);
         }
     }
-    let (octaves, equal, is_cut) = best?;
-    Some((Origin::Volumes(octaves, equal), starts_after(bursts, |i| is_cut[i])))
+    Some((Origin::Volumes(list.octaves, deviations.log2().min(FULL_OCTAVES)), starts))
 }
 
 /// The burst that ends each of `count` parts of equal volume but the last, and by how many standard

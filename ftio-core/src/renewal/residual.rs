@@ -7,20 +7,39 @@ use crate::renewal::view::View;
 use crate::signal::statistics::median;
 use std::ops::Range;
 
-/// The bins of every phase: up to where most are busy at the same place of the period, and to the end of that
-/// run.
-fn extents(view: &View, one: &Hypothesis) -> Vec<Range<usize>> {
+/// How many bins of phases are usual: up to where most are busy at the same place of the period; and if it is
+/// less and holds most of their bytes, up to where most fall silent first. What comes later may be a rhythm
+/// that waits for them.
+fn usual(view: &View, one: &Hypothesis) -> (usize, Option<usize>) {
+    let bins = &view.reading.signal.bins;
+    let first = &view.lists[one.list].first;
+    let width = one.period / view.reading.signal.step / PROFILE as f64;
+    let profile = profile(bins, view.ground.silence(), list_starts(first, &one.members), width);
+    let is_busy = |share: &f64| *share >= MOSTLY;
+    let in_bins = |parts: usize| (parts as f64 * width) as usize;
+    let last = profile.iter().take(PROFILE - PROFILE_END).rposition(is_busy);
+    let usual = last.map_or(width.ceil() as usize, |last| in_bins(last + 1)).max(1);
+    let silent = profile.iter().position(|share| !is_busy(share)).map_or(usual, in_bins);
+    let held = |length: usize| -> f64 {
+        let held = |&member: &usize| {
+            let next = first.get(member + 1).copied().unwrap_or(bins.len());
+            bins[first[member]..(first[member] + length).min(next)].iter().sum::<f64>()
+        };
+        one.members.iter().map(held).sum()
+    };
+    let holds_most = silent > 0 && silent < usual && held(silent) >= MOSTLY * held(usual);
+    (usual, holds_most.then_some(silent))
+}
+
+/// The bins of every phase: so many, and to the end of that run.
+fn extents(view: &View, one: &Hypothesis, usual: usize) -> Vec<Range<usize>> {
     let bins = &view.reading.signal.bins;
     let list = &view.lists[one.list];
-    let width = one.period / view.reading.signal.step / PROFILE as f64;
     let quiet = view.ground.silence();
-    let profile = profile(bins, quiet, list_starts(&list.first, &one.members), width);
-    let last = profile.iter().take(PROFILE - PROFILE_END).rposition(|share| *share >= MOSTLY);
-    let usual = last.map_or(width.ceil() as usize, |last| ((last + 1) as f64 * width) as usize);
     let extent = |&member: &usize| {
         let start = list.first[member];
         let next = list.first.get(member + 1).copied().unwrap_or(bins.len());
-        let mut end = (start + usual.max(1)).min(next).min(bins.len());
+        let mut end = (start + usual).min(next).min(bins.len());
         let most = bins.len().min(end + (OVERHANG * usual as f64) as usize + 2);
         let is_loud = |bin: usize| bins[bin.min(bins.len() - 1)] > quiet;
         while end < most && is_loud(end - 1) && is_loud(end) {
@@ -62,15 +81,22 @@ pub fn bytes(view: &View, one: &Hypothesis) -> Vec<f64> {
     let signal = &view.reading.signal;
     let above =
         |bins: Range<usize>| signal.bins[bins].iter().map(|x| x - view.ground.background).sum::<f64>();
-    extents(view, one).into_iter().map(|bins| above(bins) * signal.step).collect()
+    let usual = usual(view, one).0;
+    extents(view, one, usual).into_iter().map(|bins| above(bins) * signal.step).collect()
 }
 
-/// The signal without the phases of a hypothesis; one much longer than the others may belong to another
-/// rhythm, and is left. With the share of the bytes that is left.
-pub fn residual(view: &View, one: &Hypothesis) -> (Reading, f64) {
+/// The signal without the phases of a hypothesis, as long as they may be. With the share of the bytes that is
+/// left.
+pub fn residuals(view: &View, one: &Hypothesis) -> Vec<(Reading, f64)> {
+    let (usual, shorter) = usual(view, one);
+    [usual].into_iter().chain(shorter).map(|usual| residual(view, one, usual)).collect()
+}
+
+/// One phase much longer than the others may belong to another rhythm, and is left.
+fn residual(view: &View, one: &Hypothesis, usual: usize) -> (Reading, f64) {
     let bins = &view.reading.signal.bins;
     let background = view.ground.background;
-    let extents = extents(view, one);
+    let extents = extents(view, one, usual);
     let quiet = view.ground.silence();
     let lengths: Vec<f64> = extents.iter().map(|bins| bins.len() as f64).collect();
     let typical = median(&lengths);

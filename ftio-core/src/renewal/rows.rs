@@ -4,7 +4,7 @@ use crate::phases::phase::Phase;
 use crate::renewal::hypotheses::Form;
 use crate::renewal::lists::List;
 use crate::renewal::readings::{Name, readings};
-use crate::renewal::residual::{bytes, residual};
+use crate::renewal::residual::{bytes, residuals};
 use crate::renewal::signal::{Bandwidth, Trace};
 use crate::renewal::table::{
     ALIASED, BETWEEN, CONSTANT, DOUBLE, ERRORS, FEWEST_BINS, LEAST_IN_PAIR, LEAST_IN_REST, LEAST_REST,
@@ -170,22 +170,23 @@ impl Search {
                 break;
             }
             done.push(period);
-            let (rest, left) = residual(&self.views[place.0], one);
-            if left < LEAST_REST {
-                continue;
-            }
             let of_first = median(&bytes(&self.views[place.0], one));
-            let mut seen = [View::of(rest, &[])];
-            vote(&mut seen);
-            let index = self.views.len();
-            self.views.extend(seen);
-            let is_form = |j: &usize| is_chain(self.views[index].found[*j].hypothesis.form);
-            let mut others: Vec<usize> = (0..self.views[index].found.len()).filter(is_form).collect();
-            let score = |j: usize| self.views[index].found[j].features.score(weights);
-            others.sort_by(|&a, &b| score(b).total_cmp(&score(a)));
-            let pairs: Vec<Row> =
-                others.iter().take(OF_REST).filter_map(|&j| self.pair(place, (index, j), of_first)).collect();
-            self.rows.extend(pairs);
+            for (rest, left) in residuals(&self.views[place.0], one) {
+                if left < LEAST_REST {
+                    continue;
+                }
+                let mut seen = [View::of(rest, &[])];
+                vote(&mut seen);
+                let index = self.views.len();
+                self.views.extend(seen);
+                let is_form = |j: &usize| is_chain(self.views[index].found[*j].hypothesis.form);
+                let mut others: Vec<usize> = (0..self.views[index].found.len()).filter(is_form).collect();
+                let score = |j: usize| self.views[index].found[j].features.score(weights);
+                others.sort_by(|&a, &b| score(b).total_cmp(&score(a)));
+                let pairs = others.into_iter().filter_map(|j| self.pair(place, (index, j), of_first));
+                let pairs: Vec<Row> = pairs.take(OF_REST).collect();
+                self.rows.extend(pairs);
+            }
         }
     }
 
@@ -207,6 +208,11 @@ impl Search {
         let (slow, fast) = if b > a { (of_second, of_first) } else { (of_first, of_second) };
         let larger = (slow.max(f64::MIN_POSITIVE) / fast.max(f64::MIN_POSITIVE)).log2();
         let mut features = one.features.and(&other.features);
+        let (slower, faster) = if a > b { (first, second) } else { (second, first) };
+        let explained = self.explained(faster, slower);
+        for feature in [F::PausedTime, F::LatePauses, F::RunsAlike] {
+            features[feature] += explained[feature] - self.described(faster).features[feature];
+        }
         features[F::Pair] = 1.0;
         features[F::PairSizes] = (1.0 - larger.max(0.0)).max(0.0);
         features[F::PairOverlap] = self.overlap(first, second);
@@ -220,6 +226,20 @@ impl Search {
             loose: SAME,
             features,
         })
+    }
+
+    /// What speaks for the faster of two rhythms but for its pauses in which a slow phase comes: that is why
+    /// it pauses.
+    fn explained(&self, faster: Place, slower: Place) -> Features {
+        let starts = |place: Place| {
+            let (view, one) = (&self.views[place.0], &self.described(place).hypothesis);
+            view.starts(one).into_iter().map(|start| view.reading.signal.start + start).collect::<Vec<f64>>()
+        };
+        let (fast, slow) = (starts(faster), starts(slower));
+        let holds = |pair: &[f64]| {
+            slow.partition_point(|start| *start <= pair[0]) < slow.partition_point(|start| *start < pair[1])
+        };
+        self.described(faster).hypothesis.of_pauses(&fast, holds)
     }
 
     /// The share of the time of two rhythms in which both go on.

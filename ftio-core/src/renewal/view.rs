@@ -9,7 +9,7 @@ use crate::renewal::spectrum::{Line, Spectrum};
 use crate::renewal::table::{
     CLEAR, COARSEST, DOUBT, EVENEST, EXACT, EXACT_SAMPLES, FEW, FEW_OF_PART, FEW_OF_WAVE, FULL_OCTAVES,
     LEAST, LIKELY, LONG_WAVE, LONGER_FROM, LOOSE, MANY_TIMES, MOST_MEMBERS, MULTIPLE, NO_POWER, OWN_LINE,
-    PROMINENT, RIVALS, SAME, SEEDS, SHARP_SAMPLES, SHORTER_FROM, SHORTER_TO, TWO_SAMPLES, UNEVEN, UNEVEN_AT,
+    PHASE_SAMPLES, PROMINENT, RIVALS, SAME, SEEDS, SHORTER_FROM, SHORTER_TO, TWO_SAMPLES, UNEVEN, UNEVEN_AT,
     UNLIKELY, VOTE_LEAST, VOTES, WAVE_SIGMA, WAVES,
 };
 use crate::renewal::warps::Warp;
@@ -134,7 +134,8 @@ impl View {
         let step = |pair: &[f64]| (pair[0] / pair[1]).log2().abs();
         let smallest = one.periods.windows(2).map(step).fold(1.0, f64::min);
         let is_part = self.reading.name == Name::Part;
-        let sharp = 1.0 / SHARP_SAMPLES;
+        let equal = list.equal * (1.0 - one.strays);
+        let sharp = 1.0 / PHASE_SAMPLES;
         let coarse = (signal.native.unwrap_or(0.0) / one.period).clamp(sharp, COARSEST) - sharp;
         let mut features = self.of_reading();
         for (feature, value) in [
@@ -145,18 +146,16 @@ impl View {
             (F::Loose, (LOOSE - evenness).max(0.0)),
             (F::Likelihood, (1.0 + one.likelihood.max(0.0)).log2()),
             (F::LikelihoodEach, (one.likelihood / (m - 1.0).max(1.0)).clamp(UNLIKELY, LIKELY)),
-            (F::PausedTime, one.paused_time),
-            (F::LatePauses, one.late_pauses(list)),
             (F::Strays, one.strays),
             (F::StraysApart, one.strays_apart(list)),
-            (F::RunsAlike, one.runs_alike()),
             (
                 F::Volume,
                 (of(&list.volumes).iter().sum::<f64>() / around.total.max(f64::MIN_POSITIVE)).min(1.0),
             ),
             (F::UnevenLoose, uneven * (one.sigma / UNEVEN_AT).min(1.0)),
             (F::UnevenFew, uneven * few),
-            (F::EqualVolumes, list.equal),
+            (F::EqualVolumes, equal),
+            (F::EqualLoose, equal * (1.0 - evenness).max(0.0)),
             (F::Cover, ((ends - begins) / around.active).min(1.0) * full),
             (F::Front, (begins - around.first) / around.active * full),
             (F::Octaves, list.octaves.min(FULL_OCTAVES)),
@@ -170,7 +169,7 @@ impl View {
         ] {
             features[feature] = value;
         }
-        features
+        features.and(&one.of_pauses(&one.starts(list), |_| false))
     }
 
     fn of_reading(&self) -> Features {

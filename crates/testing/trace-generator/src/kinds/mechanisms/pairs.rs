@@ -1,6 +1,6 @@
 //! Two rhythms at once; both are wanted.
 
-use super::job::Job;
+use super::job::{Job, phases};
 use crate::kinds::{Kind, Made};
 use crate::random::Random;
 
@@ -35,6 +35,13 @@ pub(super) const KINDS: &[Kind] = &[
         two_groups,
     )
     .within(0.04),
+    Kind::new(
+        "outputs_after_each_checkpoint",
+        "small outputs that begin anew after every checkpoint",
+        after_checkpoints,
+    )
+    .within(0.04),
+    Kind::new("index_after_data", "every large output is followed by some small files at once", index),
 ];
 
 /// Add a second rhythm of single requests of the last rank; its mean distance, and the bytes of it.
@@ -66,6 +73,52 @@ fn second(
     }
     let links = f64::from((count - 1).max(1));
     Second { period: (last - from) / links, bytes: f64::from(count) * bytes }
+}
+
+/// Even checkpoints, and outputs at a distance of their own from the end of each to the next.
+fn after_checkpoints(random: &mut Random) -> Made {
+    let (count, each) = (random.whole(7, 25), random.log_between(3.5, 16.0));
+    let mut job = Job::even(random, count, 0.015);
+    job.busy = random.between(0.02, 0.2);
+    let (first, shake) = (job.first(random), random.between(0.0, 0.03));
+    let (starts, next) = job.rhythm(random, first, count);
+    let (length, volume) = (job.length(), job.volume());
+    let period = (job.period - length) / each;
+    let (wait, busy) = (period * random.between(0.6, 1.2), random.between(0.03, 0.2));
+    let bytes = volume / each * random.log_between(0.02, 0.5);
+    let (mut number, mut sum) = (0, 0.0);
+    for (i, &start) in starts.iter().enumerate() {
+        job.phase(random, start, length, volume);
+        let until = starts.get(i + 1).copied().unwrap_or(start + job.period);
+        let mut time = start + length + wait;
+        while time + (busy + 0.1) * period < until {
+            job.write(0, time, busy * period, bytes);
+            let step = period * (1.0 + shake * random.normal()).max(0.5);
+            (time, number, sum) = (time + step, number + 1, sum + step);
+        }
+    }
+    job.next = Some(next);
+    let second = Second { period: sum / f64::from(number.max(1)), bytes: f64::from(number) * bytes };
+    finish(job, random, &second)
+}
+
+/// What comes soon after every phase is no rhythm of its own.
+fn index(random: &mut Random) -> Made {
+    let count = phases(random, 6);
+    let mut job = Job::even(random, count, 0.08);
+    job.busy = random.between(0.02, 0.15);
+    job.play(random, count);
+    let (files, volume) = (random.whole(2, 6), job.volume());
+    let room = job.period * random.between(0.05, 0.25);
+    let bytes = volume * random.log_between(0.005, 0.2);
+    let shake = random.between(0.0, 0.3);
+    for end in job.ends.clone() {
+        for file in 0..files {
+            let late = (file as f64 + 0.5 + shake * (random.unit() - 0.5)) / files as f64;
+            job.write(0, end + late * room, 0.2 * room / files as f64, bytes);
+        }
+    }
+    job.regular(random)
 }
 
 /// The one that moves more first; phases are those of the job's own rhythm.
