@@ -81,8 +81,8 @@ const PATH: &[u8] = b"/lib64/ld-linux-x86-64.so.2\0";
 #[cfg(all(target_arch = "aarch64", target_env = "gnu", not(test)))]
 const PATH: &[u8] = b"/lib/ld-linux-aarch64.so.1\0";
 
-/// Bytes of the stack that the helper works on. The program's limit of that may be a few pages, which it cannot
-/// raise; only what is used is memory.
+/// Bytes of the stack that the helper works on. The program's limit of that may be a few pages, which it
+/// cannot raise; only what is used is memory.
 const STACK: usize = 1 << 20;
 
 /// What the paths of the job's spools begin with.
