@@ -151,8 +151,8 @@ pub fn started(pid: u32) -> Option<u64> {
     process(pid).filter(|process| !process.ended).map(|process| process.started)
 }
 
-/// The same, unless the process that has this number now came later than `made`: a time of the monotonic clock,
-/// beside which that since boot is ahead by `slept` now. The one that was there then has ended.
+/// The same, unless the process that has this number now came later than `made`: a time of the monotonic
+/// clock, of which that since boot is ahead by `slept` now. The one that was there then has ended.
 pub fn started_before(pid: u32, made: i64, slept: i64) -> Option<u64> {
     /// Nanoseconds of a tick: the same on all processors that the tracer knows.
     const TICK: i64 = 10_000_000;
