@@ -42,7 +42,16 @@ impl Model {
                 // Whatever is in the old buffer leaves it.
                 self.flushes(op.slot(0))
             }
-            Rule::Read(width) => self.moves(op.slot(0), Last::Read, width),
+            Rule::Read(width) => {
+                let at = op.slot(0);
+                let before = self.stream_at(at)?.last;
+                self.moves(at, Last::Read, width)?;
+                // Nothing was read then, that something could be pushed back to.
+                if op.words.iter().skip(1).any(|word| word == "0") {
+                    self.stream_at(at)?.last = before;
+                }
+                Some(())
+            }
             Rule::Write(width) => self.moves(op.slot(0), Last::Write, width),
             Rule::ReadIn => self.moves(IN, Last::Read, Width::Byte),
             Rule::WriteOut => self.moves(OUT, Last::Write, Width::Byte),
@@ -161,7 +170,7 @@ impl Model {
 
     fn freopen(&mut self, op: &Op) -> Option<()> {
         let at = op.slot(0);
-        let Stream { kind, clean, description, is_full, .. } = *self.stream(op)?;
+        let Stream { kind, clean, description, is_full, is_mapped, .. } = *self.stream(op)?;
         allowed(kind == Kind::File && !self.is_branch)?;
         // The same file again.
         let is_full = is_full && op.words[1] == "-";
@@ -174,7 +183,8 @@ impl Model {
         let stream = self.streams[at].as_mut()?;
         stream.was_wide |= was_wide;
         stream.is_full |= is_full;
-        stream.only = stream.only.or(is_full.then_some(Width::Byte));
+        stream.is_mapped |= is_mapped;
+        stream.only = stream.only.or((is_full || is_mapped).then_some(Width::Byte));
         if at >= IN {
             // The number of a standard one may have changed.
             self.descriptors[at - IN] = None;
