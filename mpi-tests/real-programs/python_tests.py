@@ -38,8 +38,9 @@ def outcomes(test, traced):
         (cwd := pathlib.Path(work) / "cwd").mkdir()
         command = [PYTHON, "-m", "test", "-v", "-u", "all,-largefile,-network,-gui", test]
         done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=1800)
-        parts = pathlib.Path(work) / "t.msgpack.parts"
-        wrote = sum(file.stat().st_size for file in parts.glob("*")) if parts.is_dir() else 0
+        # The trace, or its parts while some process of the test still runs.
+        traces = [*pathlib.Path(work).glob("t*.msgpack"), *pathlib.Path(work).glob("t*.msgpack.parts/*")]
+        wrote = sum(file.stat().st_size for file in traces)
     lines = LINE.findall(done.stdout + done.stderr)
     found = {f"{name} ({where})": how.split(" ")[0] for name, where, how in lines}
     return done.returncode, found, wrote

@@ -108,6 +108,18 @@ impl MpiWorld {
         None
     }
 
+    fn broadcast_piece(&self, root: u32, piece: &mut [u8]) -> bool {
+        let (mpi, kind, length) = (&self.tracer.mpi, self.tracer.abi.byte, piece.len() as c_int);
+        let Some(copy) = copied(piece) else { return false };
+        // SAFETY: the buffer has that length, which is the same on all ranks.
+        let received = unsafe {
+            self.communicate(copy, |buffer, request| {
+                (mpi.ibcast)(buffer, length, kind, root as c_int, self.comm, request)
+            })
+        };
+        received.inspect(|received| piece.copy_from_slice(received)).is_some()
+    }
+
     fn reduce(&self, value: i64, operation: usize) -> Option<i64> {
         let (mpi, kind) = (&self.tracer.mpi, self.tracer.abi.long_long);
         // SAFETY: the buffer holds two values, of which the first is sent and the second received.
@@ -119,6 +131,10 @@ impl MpiWorld {
         values?.get(1).copied()
     }
 }
+
+/// Bytes of a message that every MPI sends at once. For more it may want to read the sender's memory, which a
+/// rank in a container of its own cannot: MPICH 5 reports an error there, to the receiver alone.
+const PIECE: usize = 1024;
 
 /// # Safety
 ///
@@ -156,15 +172,7 @@ impl World for MpiWorld {
     }
 
     fn broadcast(&self, root: u32, bytes: &mut [u8]) -> bool {
-        let (mpi, kind, length) = (&self.tracer.mpi, self.tracer.abi.byte, bytes.len() as c_int);
-        let Some(copy) = copied(bytes) else { return false };
-        // SAFETY: the buffer has that length, which is the same on all ranks.
-        let received = unsafe {
-            self.communicate(copy, |buffer, request| {
-                (mpi.ibcast)(buffer, length, kind, root as c_int, self.comm, request)
-            })
-        };
-        received.inspect(|received| bytes.copy_from_slice(received)).is_some()
+        bytes.chunks_mut(PIECE).all(|piece| self.broadcast_piece(root, piece))
     }
 
     fn minimum(&self, value: i64) -> Option<i64> {

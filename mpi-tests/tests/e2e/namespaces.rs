@@ -1,6 +1,6 @@
 //! Programs that make namespaces of process ids.
 
-use crate::harness::{installed_mpis, plain_program};
+use crate::harness::{ftio, installed_mpis, libtmio, plain_program, run_limited};
 use crate::traced::{Scratch, info, traced};
 use crate::ways::{Way, bytes_in, is_root, settled};
 use serde_json::Value;
@@ -116,6 +116,32 @@ fn of_time_under_one_run() {
     assert_eq!(bytes_in(&scratch, &info), (0, 4 * EACH), "{info:#}");
     let end = info["t_end"].as_f64().expect("a number");
     assert!((0.0..=began.elapsed().as_secs_f64()).contains(&end), "{end}: {info:#}");
+}
+
+/// Process numbers begin again soon: what a killed process has left is written also where another one that
+/// lives on has its number.
+#[test]
+fn a_number_that_somebody_else_has_now() {
+    if !is_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    // Nobody of the run is there to write what `dd` did before ftio looks.
+    let script = "(head -c 3072000 /dev/zero; sleep 20) | dd bs=1k iflag=fullblock of=zeros status=none & \
+         dd=$!; while [ $(stat -c %s zeros || echo 0) -lt 3072000 ]; do sleep 0.05; done; \
+         for name in /proc/[0-9]*/comm; do \
+             process=${name#/proc/}; grep -q tmio-helper $name && kill -9 ${process%/comm}; done; \
+         kill -9 $dd; wait $dd; sleep 2; echo $((dd - 1)) > /proc/sys/kernel/ns_last_pid; \
+         env -i sleep 60 & test $! = $dd; echo same $?; kill -9 $$";
+    let mut command = Command::new("unshare");
+    command.args(["--pid", "--fork", "--mount-proc"]).arg(ftio()).args(["trace", "-o"]).arg(scratch.trace());
+    command.arg("--library").arg(libtmio()).args(["--", "sh", "-c", script]).current_dir(scratch.data());
+    command.env("TMIO_SPOOL", scratch.spool());
+    let outcome = run_limited(command, Duration::from_secs(100));
+    assert!(outcome.stdout == "same 0\n", "{outcome:?}");
+    let info = info(&scratch.trace());
+    assert_eq!(bytes_in(&scratch, &info), (0, 3_072_000), "{outcome:?} {info:#}");
+    assert_eq!(scratch.leftovers(), [""; 0]);
 }
 
 /// Each rank in a container of its own, which shares /dev/shm with the others.

@@ -298,6 +298,23 @@ fn what_is_the_program_s_own() {
     assert_eq!(program.wait().expect("it is our child").code(), Some(3));
 }
 
+/// A stack of a few pages, which nobody may enlarge, is enough for `dd`: the helper takes nothing from it.
+#[test]
+fn a_small_stack() {
+    let scratch = Scratch::new();
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -s 16; exec dd if=/dev/zero of=\"$0\" bs=64k count=32 status=none"]);
+    // Variables lie on the stack, too, and the dynamic linker needs most of it.
+    command.arg(scratch.data().join("zeros")).env_clear().env("LD_PRELOAD", libtmio());
+    command.env("TMIO_LAYERS", "posix,stdio").env("TMIO_OUTPUT", scratch.trace());
+    command.env("TMIO_SPOOL", scratch.spool());
+    let outcome = run_limited(command, Duration::from_secs(60));
+    assert!(outcome.success() && outcome.stderr.is_empty(), "{outcome:?}");
+    assert!(wait_until(Duration::from_secs(20), || scratch.leftovers().is_empty()), "{scratch:?}");
+    let info = info(&scratch.trace());
+    assert_eq!(bytes_in(&scratch, &info), (0, 2 << 20), "{info:#}");
+}
+
 /// A helper that stands still is waited for once, for a second; then records are lost, and counted.
 #[test]
 fn a_helper_that_is_stopped() {

@@ -4,6 +4,7 @@ use crate::harness::{Outcome, libtmio, run_limited, skip};
 use crate::mpis::in_path;
 use crate::posix::{Files, compiled, files, trace, traced};
 use crate::traced::{Scratch, info};
+use crate::ways::bytes_in;
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -52,6 +53,15 @@ fn descriptors_that_come_by_other_ways_or_change_their_meaning() {
 #[test]
 fn files_of_one_name_in_several_directories() {
     is_exact("directories");
+}
+
+/// Nobody can say what a relative name is in full there, but where its file is.
+#[test]
+fn a_directory_that_is_gone() {
+    let script = "mkdir gone && cd gone && rmdir ../gone && \
+         dd if=/dev/zero of=../zeros bs=64k count=32 status=none && dd if=../zeros of=/dev/null status=none";
+    let (scratch, _, info) = traced(&["sh", "-c", script]);
+    assert_eq!(bytes_in(&scratch, &info), (2 << 20, 2 << 20), "{info:#}");
 }
 
 #[test]

@@ -248,6 +248,12 @@ fn behind(memory: &Memory, pid: u32) -> i64 {
     Some(began - (clock::realtime() - clock::monotonic())).filter(|apart| apart.abs() > APART).unwrap_or(0)
 }
 
+/// When the process started that has made a spool. `None`: it has ended, and its number may be another one's.
+fn started(memory: &Memory, pid: u32) -> Option<u64> {
+    let slept = clock::since_boot() - clock::monotonic();
+    liveness::started_before(pid, memory.word(layout::MADE_NS) as i64, slept)
+}
+
 /// Cells that are taken at once, so that a block has no more operations than readers accept.
 const MOST_CELLS: u64 = 1 << 19;
 
@@ -281,7 +287,7 @@ impl Source {
         Self {
             path: path.to_owned(),
             pid,
-            started: tmio_trace::liveness::started(pid),
+            started: started(&memory, pid),
             behind: behind(&memory, pid),
             names: Names::default(),
             unwritten: Vec::new(),
@@ -308,11 +314,7 @@ impl Source {
             // Its number means somebody else here.
             return liveness::is_in_memory(&self.path);
         }
-        match (tmio_trace::liveness::started(self.pid), self.started) {
-            (None, _) => false,
-            (Some(now), Some(before)) => now == before,
-            (Some(_), None) => true,
-        }
+        started(&self.memory, self.pid).is_some_and(|now| self.started.is_none_or(|before| now == before))
     }
 
     /// Whether a process that runs still has the spool in its memory: it may have become another program.

@@ -89,27 +89,29 @@ pub(crate) fn share(
     world: &dyn World,
     make: impl FnOnce() -> Result<Vec<u8>, String>,
 ) -> Result<Vec<u8>, String> {
-    // The length and whether it worked, then the bytes.
-    let mut letter = [0u8; LETTER];
-    let (head, body) = letter.split_at_mut(8);
-    if world.rank() == 0 {
-        let (well, bytes) = match make() {
-            Ok(bytes) if bytes.len() <= body.len() => (1, bytes),
-            Ok(_) => (0, b"its path is too long".to_vec()),
-            Err(reason) => (0, reason.into_bytes()),
-        };
-        let length = bytes.len().min(body.len());
-        for (place, byte) in body.iter_mut().zip(bytes) {
-            *place = byte;
-        }
-        head.copy_from_slice(&(length as u64 * 2 + well).to_le_bytes());
+    let made = match world.rank() {
+        0 => make().and_then(|bytes| match bytes.len() <= LETTER {
+            true => Ok(bytes),
+            false => Err("its path is too long".to_owned()),
+        }),
+        _ => Ok(Vec::new()),
+    };
+    let (well, mut letter) = match made {
+        Ok(bytes) => (1, bytes),
+        Err(reason) => (0, reason.into_bytes()),
+    };
+    letter.truncate(LETTER);
+    // The length and whether it worked, then the bytes, and no more of them than there are.
+    let mut head = (letter.len() as u64 * 2 + well).to_le_bytes();
+    if !world.broadcast(0, &mut head) {
+        return Err(NO_MPI.to_owned());
     }
+    let head = u64::from_le_bytes(head);
+    letter.resize(usize::try_from(head / 2).unwrap_or(LETTER).min(LETTER), 0);
     if !world.broadcast(0, &mut letter) {
         return Err(NO_MPI.to_owned());
     }
-    let head = letter.first_chunk().map_or(0, |&head| u64::from_le_bytes(head));
-    let bytes = letter.get(8..).and_then(|body| body.get(..(head / 2) as usize)).unwrap_or_default();
-    if head % 2 == 1 { Ok(bytes.to_vec()) } else { Err(String::from_utf8_lossy(bytes).into_owned()) }
+    if head % 2 == 1 { Ok(letter) } else { Err(String::from_utf8_lossy(&letter).into_owned()) }
 }
 
 #[cfg(test)]
@@ -138,7 +140,9 @@ mod tests {
         );
         let failed = on_ranks(4, |world| share(world, || Err("why".to_owned())));
         assert!(failed.iter().all(|r| *r == Err("why".to_owned())));
-        let long = on_ranks(4, |world| share(world, || Ok(vec![1; LETTER])));
+        let long = on_ranks(4, |world| share(world, || Ok(vec![1; LETTER + 1])));
         assert!(long.iter().all(Result::is_err));
+        let empty = on_ranks(4, |world| share(world, || Ok(Vec::new())));
+        assert!(empty.iter().all(|bytes| *bytes == Ok(Vec::new())));
     }
 }

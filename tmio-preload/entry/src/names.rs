@@ -120,7 +120,10 @@ pub(crate) unsafe fn opened(thread: &ThreadState, descriptor: i32, name: *const 
         if is_absolute {
             return known(hash).unwrap_or_else(|| new(thread, hash, name));
         }
-        named(thread, hash, |memory| absolute(name, memory))
+        named(thread, hash, |memory| {
+            // The current directory may be gone, or its path too long.
+            absolute(name, memory).or_else(|| path_of(descriptor, memory)).or_else(|| as_given(name, memory))
+        })
     })
 }
 
@@ -247,6 +250,11 @@ fn absolute(name: &[u8], memory: &mut [u8]) -> Option<usize> {
     *memory.get_mut(here)? = b'/';
     memory.get_mut(here + 1..here + 1 + name.len())?.copy_from_slice(name);
     Some(here + 1 + name.len())
+}
+
+fn as_given(name: &[u8], memory: &mut [u8]) -> Option<usize> {
+    memory.get_mut(..name.len())?.copy_from_slice(name);
+    Some(name.len())
 }
 
 fn path_of(descriptor: i32, memory: &mut [u8]) -> Option<usize> {

@@ -62,12 +62,22 @@ fn left_behind(directory: &Path, group: &str) -> Vec<PathBuf> {
         let process = name.split('-').nth(1).and_then(|digits| digits.parse().ok());
         let spool = directory.join(name);
         if liveness::is_namespace_of(word(&spool, layout::NAMESPACE).unwrap_or(0)) {
-            process.is_none_or(|process| liveness::started(process).is_none())
+            let made = word(&spool, layout::MADE_NS).unwrap_or(0) as i64;
+            process.is_none_or(|process| liveness::started_before(process, made, slept()).is_none())
         } else {
             !liveness::is_in_memory(&spool)
         }
     };
     of_group.filter(is_gone).map(|name| directory.join(name)).collect()
+}
+
+/// How long the machine has slept, in nanoseconds.
+fn slept() -> i64 {
+    let now = |clock| {
+        let time = rustix::time::clock_gettime(clock);
+        time.tv_sec * 1_000_000_000 + time.tv_nsec
+    };
+    now(rustix::time::ClockId::Boottime) - now(rustix::time::ClockId::Monotonic)
 }
 
 /// Has the spools of a job's dead processes written to its parts, and waits for that no longer than

@@ -151,6 +151,22 @@ pub fn started(pid: u32) -> Option<u64> {
     process(pid).filter(|process| !process.ended).map(|process| process.started)
 }
 
+/// The same, unless the process that has this number now came later than `made`: a time of the monotonic
+/// clock, of which that since boot is ahead by `slept` now. The one that was there then has ended.
+pub fn started_before(pid: u32, made: i64, slept: i64) -> Option<u64> {
+    /// Nanoseconds of a tick: the same on all processors that the tracer knows.
+    const TICK: i64 = 10_000_000;
+    /// More than clocks can be off, and less than it takes until numbers begin again.
+    const OFF: i64 = 1_000_000_000;
+    let started = started(pid)?;
+    let clock = |process: &Path| fs::metadata(process.join("ns/time")).ok().map(|about| about.ino());
+    let has_own_clock = || place_of(pid).and_then(|place| clock(&place)) != clock(Path::new("/proc/self"));
+    let latest = made.saturating_add(slept).saturating_add(OFF);
+    let came_later =
+        made > 0 && i64::try_from(started).is_ok_and(|ticks| ticks.saturating_mul(TICK) > latest);
+    (!came_later || has_own_clock()).then_some(started)
+}
+
 /// Whether any of these ranks still runs: dead only if all are.
 pub fn of_ranks<'a>(ranks: impl IntoIterator<Item = &'a RankInfo>) -> Life {
     let mut life = Life::Dead;
@@ -216,6 +232,23 @@ mod tests {
         assert_eq!(of_ranks([&info, &later]), Life::Alive);
         assert_eq!(of_ranks([&later, &other_kernel]), Life::Unknown);
         assert_eq!(of_ranks([&later]), Life::Dead);
+    }
+
+    #[test]
+    fn who_came_later_is_somebody_else() {
+        let child = Command::new("sleep").arg("60").stdin(Stdio::null()).spawn();
+        let mut child = child.unwrap();
+        let started = started(child.id());
+        let began = started.unwrap() as i64 * 10_000_000;
+        assert!(started.is_some());
+        // What it made it made after it had begun, whatever the machine slept meanwhile.
+        for (made, slept) in [(began, 0), (began + 5, 0), (1, began), (0, 0), (i64::MAX, i64::MAX)] {
+            assert_eq!(started_before(child.id(), made, slept), started, "{made} {slept}");
+        }
+        assert_eq!(started_before(child.id(), began - 2_000_000_000, 0), None);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(started_before(child.id(), began, 0), None);
     }
 
     #[test]

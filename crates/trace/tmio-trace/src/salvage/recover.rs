@@ -128,14 +128,13 @@ impl Remains {
 
     /// How many ranks still run, as far as can be seen from here.
     pub fn running(&self) -> usize {
-        self.ranks.iter().filter(|rank| liveness::of_rank(rank) == Life::Alive).count()
+        self.ranks.iter().filter(|rank| !is_gone(rank) && liveness::of_rank(rank) == Life::Alive).count()
     }
 
     /// Removes parts and spools, unless somebody may still write to them; with `force` also if that
     /// cannot be known.
     pub fn remove(&self, force: bool) -> Result<(), NotRemoved> {
-        // A rank whose spool was salvaged was certainly dead then.
-        match liveness::of_ranks(self.ranks.iter().filter(|rank| !rank.salvaged)) {
+        match liveness::of_ranks(self.ranks.iter().filter(|rank| !is_gone(rank))) {
             Life::Alive => return Err(NotRemoved::Running),
             Life::Unknown if !force => return Err(NotRemoved::Elsewhere),
             _ => {}
@@ -160,6 +159,11 @@ impl Remains {
             other => Ok(other.map_err(io::Error::from)?),
         }
     }
+}
+
+/// Whether a process was certainly gone when its part was written: its number may be another one's since.
+fn is_gone(rank: &RankInfo) -> bool {
+    rank.salvaged || rank.finished && rank.spool.is_empty()
 }
 
 /// The trace and its parts, whichever of them was named.

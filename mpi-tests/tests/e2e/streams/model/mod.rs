@@ -63,6 +63,10 @@ struct Stream {
     /// A character was pushed back at some time.
     was_pushed: bool,
     has_place: bool,
+    /// Its file is mapped (mode `m`).
+    is_mapped: bool,
+    /// It is `/dev/full`, of which whoever reads it finds no end.
+    is_full: bool,
     /// It has been one of wide characters: glibc 2.36 crashes if its buffer is changed then.
     was_wide: bool,
     /// Its position was changed before it had a width.
@@ -124,6 +128,8 @@ impl Model {
                 pushed: false,
                 was_pushed: false,
                 has_place: false,
+                is_mapped: false,
+                is_full: false,
                 was_wide: false,
                 sought_first: false,
             })

@@ -42,7 +42,16 @@ impl Model {
                 // Whatever is in the old buffer leaves it.
                 self.flushes(op.slot(0))
             }
-            Rule::Read(width) => self.moves(op.slot(0), Last::Read, width),
+            Rule::Read(width) => {
+                let at = op.slot(0);
+                let before = self.stream_at(at)?.last;
+                self.moves(at, Last::Read, width)?;
+                // Nothing was read then, that something could be pushed back to.
+                if op.words.iter().skip(1).any(|word| word == "0") {
+                    self.stream_at(at)?.last = before;
+                }
+                Some(())
+            }
             Rule::Write(width) => self.moves(op.slot(0), Last::Write, width),
             Rule::ReadIn => self.moves(IN, Last::Read, Width::Byte),
             Rule::WriteOut => self.moves(OUT, Last::Write, Width::Byte),
@@ -113,6 +122,8 @@ impl Model {
             pushed: false,
             was_pushed: false,
             has_place: false,
+            is_mapped: mode.contains('m'),
+            is_full,
             was_wide: is_wide,
             sought_first: false,
         });
@@ -159,14 +170,21 @@ impl Model {
 
     fn freopen(&mut self, op: &Op) -> Option<()> {
         let at = op.slot(0);
-        let Stream { kind, clean, description, .. } = *self.stream(op)?;
+        let Stream { kind, clean, description, is_full, is_mapped, .. } = *self.stream(op)?;
         allowed(kind == Kind::File && !self.is_branch)?;
+        // The same file again.
+        let is_full = is_full && op.words[1] == "-";
+        allowed(!is_full || !op.words[2].starts_with('r') && !op.words[2].contains('+'))?;
         if !clean {
             self.touches(description, Some(at))?;
         }
         let was_wide = self.streams[at].take().is_some_and(|stream| stream.was_wide);
         self.open_at(op, at, Kind::File, &op.words[2])?;
-        self.streams[at].as_mut()?.was_wide |= was_wide;
+        let stream = self.streams[at].as_mut()?;
+        stream.was_wide |= was_wide;
+        stream.is_full |= is_full;
+        stream.is_mapped |= is_mapped;
+        stream.only = stream.only.or((is_full || is_mapped).then_some(Width::Byte));
         if at >= IN {
             // The number of a standard one may have changed.
             self.descriptors[at - IN] = None;
@@ -227,6 +245,8 @@ impl Model {
         self.touches(description, Some(at))?;
         let stream = self.stream_at(at)?;
         stream.width = Some(width);
+        // A call that moves nothing leaves glibc's streams without a width.
+        stream.only = Some(width);
         stream.was_wide |= width == Width::Wide;
         stream.last = how;
         stream.clean = false;
@@ -249,6 +269,8 @@ impl Model {
         let stream = self.stream_at(at)?;
         // What was read before it: some character is there to be replaced.
         allowed(stream.reads && !stream.pushed && stream.last == Last::Read && stream.width == Some(width))?;
+        // glibc 2.36 may crash later where the file is mapped.
+        allowed(!stream.is_mapped)?;
         (stream.pushed, stream.was_pushed) = (true, true);
         stream.clean = false;
         Some(())
