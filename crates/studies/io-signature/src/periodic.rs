@@ -3,6 +3,7 @@
 use crate::jobs::Job;
 use crate::signature::{Analysis, Periodic, Signature};
 use crate::statistics::{median, quantile};
+use ftio_core::detect::detection::Detection;
 use ftio_core::detect::{Options, detect};
 use sources::InMemory;
 use sources::request::{Class, Request};
@@ -15,6 +16,17 @@ const AROUND: f64 = 10.0;
 
 /// The period of a series at one value a second, with its confidence.
 pub fn period(series: &[f64]) -> Option<(f64, f64)> {
+    let found = detected(series)?;
+    found.period.map(|period| (period, found.confidence))
+}
+
+/// All of its periods.
+fn periods(series: &[f64]) -> Vec<(f64, f64)> {
+    let found = detected(series).map(|found| found.periods).unwrap_or_default();
+    found.iter().map(|one| (one.period, one.confidence)).collect()
+}
+
+fn detected(series: &[f64]) -> Option<Detection> {
     let second = 1_000_000_000;
     // Whatever the unit is: whole bytes must be fine enough.
     let highest = series.iter().copied().fold(0.0, f64::max);
@@ -31,19 +43,20 @@ pub fn period(series: &[f64]) -> Option<(f64, f64)> {
         ..sources::Job::default()
     };
     let options = Options { frequency: Some(1.0), ..Options::default() };
-    let found = detect("signature", InMemory { requests: &requests, job }, &options).ok()?.detection;
-    found.period.map(|period| (period, found.confidence))
+    detect("signature", InMemory { requests: &requests, job }, &options).ok().map(|found| found.detection)
 }
 
 /// The periodic jobs of others, and which jobs these may be: those that ran during every sample that shows
 /// it.
 pub fn others(analysis: &Analysis, jobs: &[&Job]) -> Vec<Periodic> {
-    let own = period(&analysis.signature.series).map(|(period, _)| period);
+    let own = periods(&analysis.signature.series);
     let mut found: Vec<(Periodic, Vec<usize>)> = Vec::new();
-    for (sample, rest) in &analysis.others {
-        let Some((period, confidence, height)) = of(rest, &analysis.signature) else { continue };
+    let all = analysis.others.iter().flat_map(|(sample, rest)| {
+        of(rest, &analysis.signature).into_iter().map(move |found| (sample, found))
+    });
+    for (sample, (period, confidence, height)) in all {
         let same = |other: f64| (period / other - 1.0).abs() < SAME_PERIOD;
-        if own.is_some_and(same) {
+        if own.iter().any(|(other, _)| same(*other)) {
             continue;
         }
         match found.iter_mut().find(|(one, _)| same(one.period)) {
@@ -70,8 +83,8 @@ pub fn others(analysis: &Analysis, jobs: &[&Job]) -> Vec<Periodic> {
     found.into_iter().map(complete).collect()
 }
 
-/// Period, confidence and height of what remains of a sample, if that is periodic.
-fn of(rest: &[f64], signature: &Signature) -> Option<(f64, f64, f64)> {
+/// Periods, confidence and height of what remains of a sample, if that is periodic.
+fn of(rest: &[f64], signature: &Signature) -> Vec<(f64, f64, f64)> {
     let mut rest = rest.to_vec();
     for burst in &signature.bursts {
         let from = (burst.start - AROUND).max(0.0) as usize;
@@ -80,13 +93,15 @@ fn of(rest: &[f64], signature: &Signature) -> Option<(f64, f64, f64)> {
     }
     let least = quantile(&rest, 0.99) / 4.0;
     rest.iter_mut().filter(|value| **value < least).for_each(|value| *value = 0.0);
-    let (found, confidence) = period(&rest)?;
     let high: Vec<f64> = rest.iter().copied().filter(|value| *value > 0.0).collect();
     // Fewer than four bursts are a coincidence, and what is hardly higher than the background is no job.
     let height = median(&high);
     let own = signature.bursts.iter().map(|burst| burst.height).fold(0.0, f64::max);
-    let counts = height > signature.background.level && height > 0.02 * own;
-    (counts && 4.0 * found <= rest.len() as f64).then_some((found, confidence, height))
+    if height <= signature.background.level || height <= 0.02 * own {
+        return Vec::new();
+    }
+    let often = periods(&rest).into_iter().filter(|(period, _)| 4.0 * period <= rest.len() as f64);
+    often.map(|(period, confidence)| (period, confidence, height)).collect()
 }
 
 /// Jobs that ran during all of these times, from a start for some seconds.

@@ -21,8 +21,11 @@ const MIN_BURSTS: usize = 3;
 /// What FTIO says.
 #[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct Witness {
-    /// The period in seconds; `None` if not periodic.
+    /// The period in seconds; `None` if not periodic, or if there is no single one.
     pub period: Option<f64>,
+    /// All periods: two at once, that of the larger volume first, or several that follow one another.
+    #[serde(default)]
+    pub periods: Vec<f64>,
     /// How sure it is, 0 to 1.
     pub confidence: f64,
     /// What it was shown.
@@ -75,7 +78,7 @@ impl Witness {
                 (Shown::Heatmap, bursts(of), requests.collect(), Some(nanoseconds(bins.width)))
             }
         };
-        let nothing = Witness { period: None, confidence: 0.0, from };
+        let nothing = Witness { period: None, periods: Vec::new(), confidence: 0.0, from };
         if count < MIN_BURSTS || bin.is_some_and(|bin| bin <= 0) {
             return nothing;
         }
@@ -84,7 +87,12 @@ impl Witness {
         let mode = if class == Class::ReadSync { Mode::Read } else { Mode::Write };
         let options = Options { mode: Some(mode), ..Options::default() };
         match detect_period(OverTime { requests, bin, job }, &options) {
-            Ok(Some(found)) => Witness { period: found.period, confidence: found.confidence, from },
+            Ok(Some(found)) => Witness {
+                period: found.period,
+                periods: found.periods.iter().map(|one| one.period).collect(),
+                confidence: found.confidence,
+                from,
+            },
             _ => nothing,
         }
     }

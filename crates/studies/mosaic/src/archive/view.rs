@@ -170,16 +170,16 @@ impl Count {
             let Some(witness) = &flow.witness else { continue };
             let sum = self.witness.get_mut(direction);
             sum.asked += weight;
-            match (flow.periodic.is_empty(), witness.period) {
-                (false, Some(period)) => {
+            match (flow.periodic.is_empty(), witness.periods.is_empty()) {
+                (false, false) => {
                     sum.both += weight;
-                    if is_named(flow, period, within) {
+                    if witness.periods.iter().any(|period| is_named(flow, *period, within)) {
                         sum.same_period += weight;
                     }
                 }
-                (false, None) => sum.only_mosaic += weight,
-                (true, Some(_)) => sum.only_ftio += weight,
-                (true, None) => sum.neither += weight,
+                (false, true) => sum.only_mosaic += weight,
+                (true, false) => sum.only_ftio += weight,
+                (true, true) => sum.neither += weight,
             }
         }
     }
