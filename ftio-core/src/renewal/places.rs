@@ -2,7 +2,7 @@
 
 use crate::phases::scale_space::Level;
 use crate::renewal::signal::{Bandwidth, Ground};
-use crate::renewal::table::{CUT, HEADER, HEADERS, LEAD, LEAD_BINS, LEAST_UNCUT};
+use crate::renewal::table::{CUT, HEADER, HEADERS, LEAD, LEAD_BINS, LEAST_UNCUT, TENTH};
 use crate::signal::statistics::median;
 
 /// The place after the last quiet bin before `from`, not before `floor`.
@@ -68,12 +68,16 @@ pub fn extents(bins: &[f64], ground: &Ground, starts: &[usize]) -> Vec<(usize, f
 }
 
 /// Without a first phase that the beginning of the window cuts, so that its start was not seen: it has much
-/// less than the usual volume, or nobody knows what came before the window. The first sample of such a window
-/// may hold a part only, and look quiet.
+/// less than the usual volume, or nobody knows what came before the window, and it begins at once or soon
+/// after: noise may be quiet for a moment.
 pub fn uncut(signal: &Bandwidth, ground: &Ground, mut starts: Vec<usize>) -> Vec<usize> {
-    let sample = (signal.native.unwrap_or(signal.step) / signal.step).round() as usize;
-    let begins = if signal.cut { sample } else { 0 };
-    if starts.len() >= LEAST_UNCUT && starts[0] <= begins {
+    if starts.len() < LEAST_UNCUT {
+        return starts;
+    }
+    let sample = (signal.native.unwrap_or(signal.step) / signal.step).round();
+    let distances: Vec<f64> = starts.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect();
+    let soon = if signal.cut { sample.max(TENTH * median(&distances)) } else { 0.0 };
+    if starts[0] as f64 <= soon {
         let extents = extents(&signal.bins, ground, &starts);
         let volumes: Vec<f64> = extents.iter().map(|extent| extent.1).collect();
         if signal.cut || volumes[0] < CUT * median(&volumes) {
