@@ -85,6 +85,9 @@ const PATH: &[u8] = b"/lib/ld-linux-aarch64.so.1\0";
 /// cannot raise; only what is used is memory.
 const STACK: usize = 1 << 20;
 
+/// What nobody may touch below it: more than a page on every processor, so that whoever uses more ends.
+const GUARD: usize = 1 << 16;
+
 /// What the paths of the job's spools begin with.
 static JOB: AtomicPtr<c_char> = AtomicPtr::new(null_mut());
 
@@ -117,6 +120,8 @@ fn on_own_stack(body: extern "C" fn()) {
     if stack == libc::MAP_FAILED {
         return body();
     }
+    // SAFETY: the lowest part of what was just mapped, which grows down to there.
+    unsafe { libc::mprotect(stack, GUARD, libc::PROT_NONE) };
     // They are large, too.
     let [mut here, mut there] = [(); 2].map(|()| Box::new(MaybeUninit::<libc::ucontext_t>::zeroed()));
     // SAFETY: both places are valid until the body has returned, which goes back to here; the stack is nobody
