@@ -62,8 +62,8 @@ struct Stream {
     pushed: bool,
     /// A character was pushed back at some time.
     was_pushed: bool,
-    /// Something was written at some time. If a character is pushed back then, glibc (2.36) mistakes memory of
-    /// its own for what is to be written: it writes that in a later `getc`, or frees it twice.
+    /// Something was written at some time. If a character is pushed back then, glibc (2.36) mistakes its
+    /// buffers: it writes what nobody has written in a later `getc`, or frees memory twice.
     was_written: bool,
     has_place: bool,
     /// Its file is mapped (mode `m`).

@@ -196,6 +196,9 @@ impl Model {
 
     fn popen(&mut self, op: &Op) -> Option<()> {
         allowed(!self.is_branch && self.part.is_none())?;
+        // The program has them, too: whether a pipe still has its other end would depend on who is faster.
+        allowed(self.descriptors.iter().flatten().all(|descriptor| descriptor.sort != Sort::Other))?;
+        allowed(self.streams.iter().flatten().all(|stream| stream.kind != Kind::Other))?;
         self.open_stream(op, 0, Kind::Program, &op.words[1])
     }
 
