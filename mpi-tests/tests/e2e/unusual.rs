@@ -5,6 +5,7 @@ use crate::harness::{
     wait_until,
 };
 use crate::traced::{Scratch, info, names, traced};
+use crate::ways::is_root;
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -117,14 +118,6 @@ fn two_copies_of_the_library() {
         assert_class(&info(&scratch.trace()), "write_sync", 40, 40 * 64, mpi.name);
         assert_eq!(scratch.leftovers(), [""; 0], "{}", mpi.name);
     }
-}
-
-fn is_root() -> bool {
-    let root = Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n");
-    if !root {
-        skip("only root can be another user, and mount");
-    }
-    root
 }
 
 /// Lets every user write below a directory.

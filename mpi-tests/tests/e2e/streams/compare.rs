@@ -53,7 +53,19 @@ pub fn runs(alone: &Played, traced: &Played) -> Differences {
                 Some(bytes) => format!("{} bytes", bytes.len()),
                 None => "not there".into(),
             };
-            let text = format!("{name} is another file: alone {}, traced {}", length(one), length(other));
+            let bytes = |files: &BTreeMap<String, Vec<u8>>| files.get(name).cloned().unwrap_or_default();
+            let (first, second) = (bytes(one), bytes(other));
+            let same = first.iter().zip(&second).take_while(|(one, other)| one == other).count();
+            let rest = |bytes: &[u8]| {
+                bytes.get(same..).unwrap_or_default().iter().take(16).copied().collect::<Vec<u8>>()
+            };
+            let text = format!(
+                "{name} is another file: alone {}, traced {}; from {same} on {:?} and {:?}",
+                length(one),
+                length(other),
+                rest(&first).escape_ascii().to_string(),
+                rest(&second).escape_ascii().to_string(),
+            );
             add(&mut found, script, Aspect::Contents, text);
         }
     }

@@ -13,7 +13,7 @@ impl Model {
                 let sort = if op.words[1].starts_with("/dev/") && op.words[1] != "/dev/stdout" || is_fifo {
                     Sort::Other
                 } else {
-                    Sort::File
+                    sort_of_file(flags)
                 };
                 let reads = !flags.contains("wronly") && op.words[1] != "/dev/full";
                 self.get(op.slot(0), sort, reads, !flags.contains("rdonly"))
@@ -29,7 +29,8 @@ impl Model {
             Rule::OpenAt => {
                 let Sort::Directory(_) = self.descriptor(op, 1)?.sort else { return None };
                 let flags = &op.words[3];
-                self.get(op.slot(0), Sort::File, !flags.contains("wronly"), !flags.contains("rdonly"))
+                let sort = sort_of_file(flags);
+                self.get(op.slot(0), sort, !flags.contains("wronly"), !flags.contains("rdonly"))
             }
             Rule::Dup => {
                 let copy = self.descriptor(op, 1)?.clone();
@@ -65,6 +66,7 @@ impl Model {
                 let descriptor = self.descriptor(op, 0)?;
                 let description = descriptor.description;
                 allowed(!matches!(descriptor.sort, Sort::Directory(_)))?;
+                allowed(descriptor.sort != Sort::Direct || is_of_blocks(op))?;
                 // glibc's threads for them do not live on in a child, where it waits for them for ever.
                 let is_asynchronous = op.row.name.starts_with("aio_") || op.row.name == "lio_listio";
                 allowed(!is_asynchronous || !matches!(self.part(), Some("fork" | "daemon")))?;
@@ -79,7 +81,8 @@ impl Model {
                     "copy_file_range" => is_file(&to) && is_file(&from),
                     _ => is_file(&from),
                 })?;
-                allowed(!matches!(to.sort, Sort::Directory(_)) && !matches!(from.sort, Sort::Directory(_)))?;
+                let is_plain = |descriptor: &Descriptor| matches!(descriptor.sort, Sort::File | Sort::Other);
+                allowed(is_plain(&to) && is_plain(&from))?;
                 self.touches(to.description, None)?;
                 self.touches(from.description, None)
             }
@@ -146,5 +149,21 @@ impl Model {
         }
         self.descriptors[at] = None;
         Some(())
+    }
+}
+
+fn sort_of_file(flags: &str) -> Sort {
+    if flags.contains("direct") { Sort::Direct } else { Sort::File }
+}
+
+/// If it writes, then whole blocks in one piece: of others, the kernel may write a part although it says that
+/// it has written nothing.
+fn is_of_blocks(op: &Op) -> bool {
+    let name = op.row.name;
+    let are_blocks =
+        || op.words[1..].iter().all(|word| word.parse().is_ok_and(|number: u64| number.is_multiple_of(4096)));
+    match name {
+        "write" | "pwrite" | "aio_write" => are_blocks(),
+        _ => !name.contains("write") && !matches!(name, "dprintf" | "lio_listio"),
     }
 }

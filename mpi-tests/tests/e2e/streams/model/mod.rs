@@ -62,6 +62,9 @@ struct Stream {
     pushed: bool,
     /// A character was pushed back at some time.
     was_pushed: bool,
+    /// Something was written at some time. If a character is pushed back then, glibc (2.36) mistakes its
+    /// buffers: it writes what nobody has written in a later `getc`, or frees memory twice.
+    was_written: bool,
     has_place: bool,
     /// Its file is mapped (mode `m`).
     is_mapped: bool,
@@ -69,6 +72,8 @@ struct Stream {
     is_full: bool,
     /// It has been one of wide characters: glibc 2.36 crashes if its buffer is changed then.
     was_wide: bool,
+    /// All that is written goes to its end.
+    appends: bool,
     /// Its position was changed before it had a width.
     sought_first: bool,
 }
@@ -76,6 +81,8 @@ struct Stream {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sort {
     File,
+    /// Past the kernel's memory: takes whole blocks.
+    Direct,
     Other,
     /// Whether it is the subdirectory.
     Directory(bool),
@@ -127,10 +134,12 @@ impl Model {
                 clean: true,
                 pushed: false,
                 was_pushed: false,
+                was_written: false,
                 has_place: false,
                 is_mapped: false,
                 is_full: false,
                 was_wide: false,
+                appends: false,
                 sought_first: false,
             })
         };

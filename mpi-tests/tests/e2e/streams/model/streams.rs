@@ -121,10 +121,12 @@ impl Model {
             clean: true,
             pushed: false,
             was_pushed: false,
+            was_written: false,
             has_place: false,
             is_mapped: mode.contains('m'),
             is_full,
             was_wide: is_wide,
+            appends: mode.starts_with('a'),
             sought_first: false,
         });
         Some(())
@@ -194,6 +196,9 @@ impl Model {
 
     fn popen(&mut self, op: &Op) -> Option<()> {
         allowed(!self.is_branch && self.part.is_none())?;
+        // The program has them, too: whether a pipe still has its other end would depend on who is faster.
+        allowed(self.descriptors.iter().flatten().all(|descriptor| descriptor.sort != Sort::Other))?;
+        allowed(self.streams.iter().flatten().all(|stream| stream.kind != Kind::Other))?;
         self.open_stream(op, 0, Kind::Program, &op.words[1])
     }
 
@@ -249,6 +254,7 @@ impl Model {
         stream.only = Some(width);
         stream.was_wide |= width == Width::Wide;
         stream.last = how;
+        stream.was_written |= how == Last::Write;
         stream.clean = false;
         stream.pushed = false;
         Some(())
@@ -270,7 +276,7 @@ impl Model {
         // What was read before it: some character is there to be replaced.
         allowed(stream.reads && !stream.pushed && stream.last == Last::Read && stream.width == Some(width))?;
         // glibc 2.36 may crash later where the file is mapped.
-        allowed(!stream.is_mapped)?;
+        allowed(!stream.is_mapped && !stream.was_written)?;
         (stream.pushed, stream.was_pushed) = (true, true);
         stream.clean = false;
         Some(())
@@ -287,6 +293,8 @@ impl Model {
             allowed(!stream.pushed)?;
             // So may glibc 2.39 if the place was changed before it became one of wide characters.
             allowed(!stream.sought_first)?;
+            // And where others have written to the end meanwhile.
+            allowed(!stream.appends)?;
         }
         let description = stream.description;
         self.touches(description, Some(at))?;
