@@ -13,6 +13,13 @@ use std::path::{Path, PathBuf};
 /// How much the speed of the last copy counts for the next.
 const LAST_COPY: f64 = 0.3;
 
+/// A phase that was expected has not come: it is waited for.
+#[derive(Clone, Copy, Debug)]
+struct Late {
+    expected: f64,
+    until: f64,
+}
+
 /// Decides. See the [module](super).
 #[derive(Clone, Debug, Default)]
 pub struct Planner {
@@ -32,8 +39,8 @@ pub struct Planner {
     pub(super) capacity: Option<u64>,
     /// Above the high mark, and not yet at the low one.
     pub(super) relieving: bool,
-    /// A phase that was expected has not come: it is waited for until then.
-    late_until: Option<f64>,
+    /// A phase that was expected has not come.
+    late: Option<Late>,
     /// Bytes per second that copies reached.
     pub(super) speed: Option<f64>,
     /// There was no room for copies after this many phases, and after the end or before.
@@ -97,13 +104,13 @@ impl Planner {
     pub fn flush(&mut self, until: f64, now: f64, forecast: Forecast) {
         self.follows = true;
         self.phases.flush(until, now);
-        self.late_until = self.lateness(&forecast);
+        self.late = self.lateness(&forecast);
         self.forecast = forecast;
     }
 
     /// If the phase that was expected has not come, and now the one after it is foretold: until when to wait
     /// for the first.
-    fn lateness(&self, new: &Forecast) -> Option<f64> {
+    fn lateness(&self, new: &Forecast) -> Option<Late> {
         let (period, expected) = (self.forecast.trusted(&self.settings)?, self.forecast.start?);
         let has_come = |expected: f64| {
             let last = self.phases.all().last();
@@ -111,9 +118,9 @@ impl Planner {
         };
         if new.start.is_some_and(|next| next > expected + period / 2.0) {
             let latest = self.forecast.start_high.unwrap_or(expected).max(expected) + self.guard();
-            return (!has_come(expected)).then_some(latest);
+            return (!has_come(expected)).then_some(Late { expected, until: latest });
         }
-        self.late_until.filter(|until| !has_come(*until - self.guard()))
+        self.late.filter(|late| !has_come(late.expected))
     }
 
     /// What the job did with a file.
@@ -157,7 +164,7 @@ impl Planner {
     /// Another run of the job begins under the same name: its phases count from 1 again.
     pub fn job_restarted(&mut self) {
         (self.phases, self.forecast, self.ended) = (Phases::default(), Forecast::default(), false);
-        self.late_until = None;
+        self.late = None;
         self.follows = false;
         self.needs.iter_mut().for_each(|needed| needed.failed_for = 0);
         self.full = None;
@@ -338,7 +345,7 @@ impl Planner {
         let (outwards, inwards) =
             (window::outwards(now, situation).end(), window::inwards(now, situation).end());
         let ends = [outwards, inwards].into_iter().flatten().filter(|end| end.is_finite() && *end > now);
-        let late = self.late_until.filter(|until| *until > now);
+        let late = self.late.map(|late| late.until).filter(|until| *until > now);
         ends.chain(self.phases.look_again(now, self.guard())).chain(late).min_by(f64::total_cmp)
     }
 
@@ -400,7 +407,7 @@ impl Planner {
             forecast: &self.forecast,
             ended: self.ended,
             above_mark: self.relieving,
-            late_until: self.late_until,
+            late_until: self.late.map(|late| late.until),
         }
     }
 

@@ -370,6 +370,20 @@ fn a_file_that_was_seen_being_closed_need_not_rest() {
 }
 
 #[test]
+fn a_phase_that_came_but_is_told_at_its_end_is_not_waited_for() {
+    let mut planner = after_phases(3, 24.0, rate(10.0));
+    planner.scanned(vec![entry("a", 1, 70, 1.0)], 24.0);
+    planner.flush(25.0, 25.0, Forecast { start_high: Some(39.8), ..*planner.forecast() });
+    let next = Forecast { start: Some(40.0), start_low: Some(39.8), ..*planner.forecast() };
+    planner.flush(31.0, 31.0, next);
+    assert_eq!(planner.decide(31.0), None, "the phase of 30 has not come, and may until 39.8");
+    planner.request(30.0, 32.0, 100 * MIB);
+    planner.flush(32.0, 32.0, next);
+    planner.flush(34.0, 34.0, next);
+    assert!(started(planner.decide(34.0)).is_some(), "it has come");
+}
+
+#[test]
 fn a_phase_that_is_late_is_waited_for() {
     let mut planner = after_phases(3, 24.0, rate(10.0));
     planner.scanned(vec![entry("a", 1, 70, 1.0)], 24.0);
