@@ -76,7 +76,7 @@ fn of_direction(
 
 /// Without a period that so few bins cannot tell.
 fn told_by_bins(mut found: Detection, bin: f64) -> Detection {
-    if found.period.is_some_and(|period| period <= MIN_BINS * bin) {
+    if found.period.is_some_and(|period| period < (MIN_BINS + 0.5) * bin) {
         (found.periodic, found.confidence) = (false, 0.0);
         (found.period, found.frequency, found.next_phase) = (None, None, None);
         found.reasons =
