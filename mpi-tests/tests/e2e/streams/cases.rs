@@ -5,13 +5,19 @@ use super::model::legal;
 use super::play::{Settings, Stage};
 use super::script::{Script, Way};
 
+/// A legal script [is the same](is_the_same) with the library.
+fn is_exact(script: &str) {
+    let ops = script.parse::<Script>().unwrap().ops;
+    let calls: Vec<String> = ops.iter().map(ToString::to_string).collect();
+    let kept: Vec<String> = legal(ops).iter().map(ToString::to_string).collect();
+    assert_eq!(calls, kept, "not legal as it stands");
+    is_the_same(script);
+}
+
 /// Played by the program that is started and by a child of it, on the disk and in memory: the results and
 /// files are the same as without the library, and what is recorded is what the kernel counted.
-fn is_exact(script: &str) {
+fn is_the_same(script: &str) {
     let script: Script = script.parse().unwrap();
-    let calls: Vec<String> = script.ops.iter().map(ToString::to_string).collect();
-    let kept: Vec<String> = legal(script.ops.clone()).iter().map(ToString::to_string).collect();
-    assert_eq!(calls, kept, "not legal as it stands");
     let stage = Stage::new();
     let mut wrong = Vec::new();
     for (way, on_disk) in [(Way::Here, true), (Way::Fork, false), (Way::Fresh, false)] {
@@ -147,9 +153,10 @@ fn buffers_that_change_at_any_time() {
 
 #[test]
 fn characters_that_are_pushed_back() {
-    is_exact(
+    // What was written before the last one may confuse glibc, and is not drawn; here it does not.
+    is_the_same(
         "make f0 20000\nfopen s0 f0 r+\ngetc s0 1\nungetc s0 65\nfread s0 1 5000\nungetc s0 10\nfseek s0 cur 0\n\
-         fwrite s0 1 10\nfflush s0\nfread s0 1 9000\nfclose s0\nend exit",
+         fwrite s0 1 10\nfflush s0\nfread s0 1 9000\nungetc s0 255\nfclose s0\nend exit",
     );
     is_exact("make f0 20000\nfopen s0 f0 r+\nfread s0 1 9000\nungetc s0 255\nfclose s0\nend exit");
 }
